@@ -63,7 +63,7 @@ def test_a_new_file_is_like_other_new_files(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_said(kb: Kb) -> None:
     (kb.folder / "kb.toml").symlink_to(kb.folder / "gone" / "far" / "kb.toml")
     (kb.folder / "gone").write_text("a file in the way", "utf-8")
-    line = kb.error("config", "set", "search.default_top", "7", code=2)
+    line = kb.error("config", "set", "search.default_top", "7", code=4)
     assert "kb.toml cannot be written: " in line
 
 

@@ -6,10 +6,11 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from errno import EDQUOT, ENOSPC
 from typing import Any, NamedTuple
 
 from knowbase import config
-from knowbase.errors import Conflict, InvalidInput
+from knowbase.errors import BaseReadOnly, Conflict, DiskFull, InvalidInput
 from knowbase.memory.keep import rules_of
 from knowbase.process import filing
 from knowbase.ranking.custom import profiles
@@ -55,7 +56,8 @@ def _alone_in(home: str) -> Iterator[None]:
             yield
     except OSError as error:
         told = f"{config.FILE_NAME} cannot be written: {error.strerror or error}"
-        raise InvalidInput(told, field=config.FILE_NAME) from error
+        is_full = error.errno in (ENOSPC, EDQUOT)
+        raise (DiskFull if is_full else BaseReadOnly)(told, field=config.FILE_NAME) from error
 
 
 def _change(
