@@ -5,6 +5,7 @@ from typing import Any
 
 from knowbase import deadline
 from knowbase.errors import BadVector, ModelUnavailable
+from knowbase.process import report_to_nobody
 from knowbase.values.vectors import Vector
 
 LONGEST_TOKEN = 64
@@ -15,14 +16,20 @@ Tokenising a text takes two hundred times its size in memory."""
 CPU = "CPUExecutionProvider"
 
 
+def onnxruntime() -> Any:
+    """The module."""
+    report_to_nobody()
+    import onnxruntime as engine
+
+    return engine
+
+
 def provider_names(wanted: Sequence[str]) -> list[str]:
     """What onnxruntime calls those who are to compute: cuda is CUDAExecutionProvider. The CPU does
     what is left; who is not here is refused by name."""
     if not wanted:
         return [CPU]
-    import onnxruntime
-
-    available = onnxruntime.get_available_providers()
+    available = onnxruntime().get_available_providers()
     known = {_short(name): name for name in available}
     missing = [one for one in wanted if _short(one) not in known]
     if missing:
@@ -48,16 +55,15 @@ def open_session(
     To plan which arrays share memory takes longer than all else, for one that is as quick and
     as large without: what is free is taken again anyhow.
     """
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
+    engine = onnxruntime()
+    options = engine.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     if ready:
         options.enable_mem_reuse = False
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return onnxruntime.InferenceSession(model, options, providers=list(providers))
+        options.graph_optimization_level = engine.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return engine.InferenceSession(model, options, providers=list(providers))
 
 
 def of_one_length(ids: Sequence[Sequence[int]], most_tokens: int) -> list[list[int]]:

@@ -30,6 +30,12 @@ def _memory(process: str, field: int) -> int:
         return 0
 
 
+def report_to_nobody() -> None:
+    """Before onnxruntime is imported: its wheels send what they run to their makers, and keep an
+    id of the device and what is not sent yet in the user's cache."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+
 def close_with_a_base(close: "Callable[[], None]") -> None:
     """Whoever keeps processes for later says here how they are ended."""
     _closers.append(close)

@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from knowbase.errors import ReadError
+from knowbase.process import report_to_nobody
 from knowbase.read.lines import Piece, lines_of
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def threads() -> int:
 
 @cache
 def _engine() -> Any:
+    report_to_nobody()
     import cv2
     from rapidocr import RapidOCR
 
