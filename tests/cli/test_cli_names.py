@@ -1,6 +1,7 @@
 """Files and folders with unusual names, links and ignore files."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -111,20 +112,29 @@ def test_the_base_itself_is_never_read(kb: Kb) -> None:
 
 
 def test_a_link_to_a_base_leads_to_its_files(kb: Kb, tmp_path: Path) -> None:
-    """One in .kb only keeps the base on another disk."""
+    """One of .kb or in it may only keep the base on another disk."""
     kb.write("a.md", "# A\n\nalpha\n")
     kb("add", ".")
     other = tmp_path / "other"
     other.mkdir()
     (other / "private.md").write_text("# P\n\nprivate\n")
     (other / "mine.db").symlink_to(kb.base)
-    kb.write("b.md", "# B\n\nbeta\n")
-    report = kb.json("sync", "--base", str(other / "mine.db"))
-    assert (report["added"], report["removed"]) == (["b.md"], [])
+    (other / "linked").mkdir()
+    (other / "linked/.kb").symlink_to(kb.base.parent)
+    (other / "linked/private.md").write_text("# P\n\nprivate\n")
+    for number, base in enumerate(("mine.db", "linked", "linked/.kb")):
+        kb.write(f"b{number}.md", f"# B\n\nbeta {number}\n")
+        report = kb.json("sync", "--base", str(other / base))
+        assert (report["added"], report["removed"]) == ([f"b{number}.md"], [])
+    shutil.rmtree(other / "linked")
     kb("init", "--base", str(other))
     (other / ".kb/base.db").rename(tmp_path / "disk.db")
     (other / ".kb/base.db").symlink_to(tmp_path / "disk.db")
     assert kb.json("add", str(other), "--base", str(other))["added"] == ["private.md"]
+    (other / ".kb").rename(tmp_path / "disk")
+    (other / ".kb").symlink_to(tmp_path / "disk")
+    (other / "more.md").write_text("# M\n\nmore\n")
+    assert kb.json("sync", "--base", str(other))["added"] == ["more.md"]
 
 
 COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"  # the same to look at

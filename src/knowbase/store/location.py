@@ -100,7 +100,9 @@ def locate(base: str | None, start: str | None = None) -> str:
         return url
     if given:
         path = os.path.abspath(os.path.expanduser(given))
-        path = os.path.join(path, FOLDER, FILE) if os.path.isdir(path) else path
+        if os.path.isdir(path):
+            inside = FILE if os.path.basename(path) == FOLDER else os.path.join(FOLDER, FILE)
+            path = os.path.join(path, inside)
         if not os.path.exists(path):
             raise BaseMissing(f"there is no base at {given}", hint="make one with: kb init")
         return _where_files_are(path)
@@ -108,7 +110,7 @@ def locate(base: str | None, start: str | None = None) -> str:
     while True:
         path = os.path.join(folder, FOLDER, FILE)
         if os.path.exists(path):
-            return path
+            return _where_files_are(path)
         if os.path.dirname(folder) == folder:
             raise BaseMissing(
                 "there is no base here or in any folder above",
@@ -118,10 +120,14 @@ def locate(base: str | None, start: str | None = None) -> str:
 
 
 def _where_files_are(path: str) -> str:
-    """The base that a link leads to, for its paths start there; a link in .kb only keeps the file
-    on another disk."""
-    in_folder = os.path.basename(os.path.dirname(path)) == FOLDER
-    return path if in_folder or not os.path.islink(path) else os.path.realpath(path)
+    """The base that a link leads to, for its paths start there. A link of ours may also only keep
+    the file, or all of .kb, on another disk."""
+    folder = os.path.dirname(path)
+    is_ours = os.path.basename(folder) == FOLDER
+    if not os.path.islink(path) and not (is_ours and os.path.islink(folder)):
+        return path
+    real = os.path.realpath(path)
+    return real if not is_ours or os.path.basename(os.path.dirname(real)) == FOLDER else path
 
 
 def new_place(given: str) -> str:
