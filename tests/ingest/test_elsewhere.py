@@ -32,10 +32,7 @@ def test_another_folder_is_neither_taken_in_nor_for_one_that_lost_its_files(
             report = base.sync(prune=prune)
             assert (report.added, report.removed, report.skipped) == ((), (), ())
             [told] = report.warnings
-            assert (
-                "none of the 8 known files of . is here, but other files (such as private.md)"
-                in told
-            )
+            assert "8 of 8 files of . are not here, but others (such as private.md)" in told
             assert "kb add ." in told
         assert base.status().documents == 8
         assert base.add(["."]).added == ("private.md",)
@@ -44,12 +41,33 @@ def test_another_folder_is_neither_taken_in_nor_for_one_that_lost_its_files(
         assert base.sync().removed == ("private.md",)
 
 
-def test_a_folder_with_new_names_is_the_same_one(
+def test_a_folder_within_is_not_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its files have other paths there; what is asked for by name is added, and nothing moved."""
+    eight_pages(tmp_path)
+    (tmp_path / "readme.md").write_text("# Readme\n\nStays.\n")
+    monkeypatch.chdir(tmp_path)
+    url = new_base()
+    with knowbase.create(url) as base:
+        base.add(["."])
+    monkeypatch.chdir("notes")
+    with Base(url) as base:
+        assert len(base.sync().warnings) == 1
+        assert base.status().documents == 9
+        report = base.add(["."])
+        assert (len(report.added), report.moved, report.removed) == (8, (), ())
+    monkeypatch.chdir(tmp_path)
+    with Base(url) as base:
+        report = base.sync()
+        assert (len(report.removed), report.moved, report.changed) == (8, (), ())
+
+
+def test_new_names_in_the_same_folder_are_added_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One file stayed; in a base with a folder of its own, none needs to."""
-    for url, keeps in ((new_base(), True), (str(tmp_path / "file" / "base.db"), False)):
-        folder = tmp_path / ("database" if keeps else "file")
+    """A base with a folder of its own needs not be told."""
+    for url in (new_base(), str(tmp_path / "file" / "base.db")):
+        in_database = "://" in url
+        folder = tmp_path / ("database" if in_database else "file")
         folder.mkdir()
         eight_pages(folder)
         (folder / "readme.md").write_text("# Readme\n\nStays.\n")
@@ -57,6 +75,8 @@ def test_a_folder_with_new_names_is_the_same_one(
         with knowbase.create(url) as base:
             base.add(["."])
             (folder / "notes").rename(folder / "pages")
-            if not keeps:
-                (folder / "readme.md").rename(folder / "index.md")
-            assert len(base.sync().moved) == (8 if keeps else 9)
+            if in_database:
+                assert base.sync().moved == ()
+                assert len(base.add(["."]).moved) == 8
+            else:
+                assert len(base.sync().moved) == 8

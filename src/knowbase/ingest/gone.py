@@ -11,7 +11,7 @@ from knowbase.values.changes import Changes
 from knowbase.values.files import FileRecord
 
 _NAMED = 3
-ENOUGH = 3  # files: fewer may have been renamed, all of them
+ENOUGH = 3  # files: fewer may have been renamed
 
 
 class GoneFiles:
@@ -41,39 +41,62 @@ class GoneFiles:
 
 def those_here(work: Sequence[Pending], disk: Disk) -> tuple[list[Pending], list[str]]:
     """The work on folders that are what they were, and what is said of others. A base in a
-    database is synced wherever the command is run: that may be another folder."""
-    others = [each for each in work if _is_elsewhere(each, disk)]
-    told = [
-        f"none of the {len(each.records)} known files of {each.scope.source.path} is here, but"
-        f" other files (such as {disk.home.stored(each.to_read[0].path)}): nothing was taken in."
-        f" If they belong into this base, run: kb add {each.scope.source.path}"
-        for each in others
-    ]
-    return [each for each in work if each not in others], told
+    database is synced wherever the command is run: that may be another folder. What is added
+    there by its name comes in; where no file is known, nothing is taken for one that was moved."""
+    here: list[Pending] = []
+    told: list[str] = []
+    for each in work:
+        if not _is_elsewhere(each, disk):
+            here.append(each)
+        elif each.scope.readmit:
+            here.append(each if _has_any(each) else each._replace(missing=()))
+        else:
+            told.append(_elsewhere(each, disk))
+    return here, told
 
 
 def _is_elsewhere(each: Pending, disk: Disk) -> bool:
-    """Whether none of the files that are known is here, and others are."""
-    asked_for = each.scope.readmit or disk.home.below or disk.rules.among is not None
-    if not disk.roams or asked_for or os.path.isabs(each.scope.source.path):
+    """Whether most of the files that are known are not here, and others are."""
+    partly = disk.home.below or disk.rules.among is not None
+    if not disk.roams or partly or os.path.isabs(each.scope.source.path):
         return False
-    known = sum(one.document is not None for one in each.records.values())
-    all_gone = not each.passed and len(each.missing) == len(each.records)
-    return known >= ENOUGH and all_gone and bool(each.to_read)
+    gone, known = _gone_and_known(each, each.missing)
+    return known >= ENOUGH and gone * 2 > known and each.has_new(disk.home)
+
+
+def _has_any(each: Pending) -> bool:
+    gone, known = _gone_and_known(each, each.missing)
+    return gone < known
+
+
+def _elsewhere(each: Pending, disk: Disk) -> str:
+    gone, known = _gone_and_known(each, each.missing)
+    source = each.scope.source.path
+    new = next(
+        home for one in each.to_read if (home := disk.home.stored(one.path)) not in each.records
+    )
+    return (
+        f"{gone} of {known} files of {source} are not here, but others (such as {new}): is this"
+        f" another folder? Nothing was taken in or out. If they belong there, run: kb add {source}"
+    )
 
 
 def too_many(each: Pending, missing: Sequence[FileRecord]) -> str | None:
     """Why nothing is removed: so much is gone that the folder itself may be away."""
-    gone, known = (
-        sum(_is_file(one) for one in files) for files in (missing, each.records.values())
-    )
-    known += each.passed
+    gone, known = _gone_and_known(each, missing)
     if gone * 2 <= known:
         return None
     return (
         f"{gone} of {known} files of {each.scope.source.path} are"
         " gone; nothing was removed. If that is right, run: kb sync --prune"
     )
+
+
+def _gone_and_known(each: Pending, missing: Sequence[FileRecord]) -> tuple[int, int]:
+    gone, known = (
+        sum(_is_file(one) for one in files) for files in (missing, each.records.values())
+    )
+    return gone, known + each.passed
 
 
 def put_back(missing: Sequence[FileRecord]) -> str:
