@@ -60,6 +60,13 @@ def test_what_waits_is_shown_with_what_it_is_like(base: Base) -> None:
     assert base.inbox(Wanted(since="2100")).total == 0
 
 
+def test_what_was_taken_from_elsewhere_is_no_memory(base: Base) -> None:
+    for kind in ("bookmark", "commit", "conversation", "web"):
+        base.note(Note(f"A {kind}.", type=kind))
+    base.note(Note("A note.", code="N-1"))
+    assert codes(base.inbox()) == ["N-1", "F-1", "D-2", "D-1"]
+
+
 def test_each_verdict_is_written_shows_in_the_brief_and_can_be_undone(base: Base) -> None:
     assert decisions(base) == ["D-2", "D-1"]
     accepted = base.verdict("D-1", "accept", by="ada")

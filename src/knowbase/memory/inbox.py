@@ -19,6 +19,7 @@ GROUPS = ("near_duplicate", "contradiction", "low_confidence", "expiring", "neve
 LIKENESS = ("near_duplicate", "contradiction")  # which only a comparison can tell
 MOST_COUNTED = 2_000  # memories whose groups are counted, the newest
 MOST_BY_WORDS = 100  # memories that are compared by words, which is a search each
+FROM_ELSEWHERE = ("bookmark", "commit", "conversation", "web")  # nobody remembers these
 LOW = 0.5  # a confidence below it is low
 SOON = "7d"
 NEW = 1.0  # days in which nobody can be expected to have recalled something
@@ -112,7 +113,11 @@ class Sorting:
         return Inbox(self._items(page, pairs), total, groups, len(pairs.texts))
 
     def _asked(self, wanted: Wanted) -> Condition:
-        asked: list[Condition] = [Visible(self._now), Not(Compare("path", "present"))]
+        asked: list[Condition] = [
+            Visible(self._now),
+            Not(Compare("path", "present")),
+            Not(OneOf("type", FROM_ELSEWHERE)),
+        ]
         if wanted.project is not None:
             asked.append(Compare("project", "=", wanted.project))
         if wanted.since is not None:
