@@ -100,10 +100,19 @@ def test_a_key_that_no_front_matter_has_is_named_with_the_nearest(base: Base) ->
     assert notices(base, "deploy", where=("statuss!=active",)) == (said,)  # all hits pass
     assert base.documents(where=["statuss=active"]).notices == (said,)
     assert base.documents(where=["statuss!=active"]).notices == (said,)
-    for known in ("Status=gone", "nest.deep>3", "status!=active", "status"):
-        assert notices(base, "deploy", where=(known,)) == ()
-        assert base.documents(where=[known]).notices == ()
+    for known, passes in (("Status=gone", 0), ("nest.deep>3", 0), ("status!=active", 1)):
+        assert len(notices(base, "deploy", where=(known,))) == (not passes)
+        assert len(base.documents(where=[known]).notices) == (not passes)
     assert base.store.meta_keys(EVERYTHING) == [("nest", 1), ("status", 1)]
+
+
+def test_a_filter_that_nothing_passes_is_said(base: Base) -> None:
+    told = "no document passes what is filtered by: "
+    both = f"{told}(tag:production AND project = zeus)"
+    assert notices(base, "deploy", tags=("production",), filters={"project": "zeus"}) == (both,)
+    assert notices(base, "created:>2100") == (f"{told}created_at >= 2101-01-01T00:00:00.000000Z",)
+    assert base.documents(types=["fact"]).notices == (f"{told}type:fact",)
+    assert notices(base, "nothing tag:production") == ()  # one does, without the word
 
 
 def test_a_listing_names_unknown_tags_too(base: Base) -> None:

@@ -3,7 +3,15 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from knowbase.query.conditions import Condition, InPath, Meta, both
+from knowbase.query.conditions import (
+    Condition,
+    InPath,
+    Meta,
+    both,
+    describe,
+    has_text,
+    is_everything,
+)
 from knowbase.query.named import named, unknown
 from knowbase.search.understand import Inquiry
 from knowbase.store.facets import Ages
@@ -15,6 +23,7 @@ if TYPE_CHECKING:
     from knowbase.store.contract import Store
 
 MOST_CHECKED = 16
+LONGEST = 200  # characters of a filter that are shown
 
 
 def unknown_names(inquiry: Inquiry, store: "Store", *, keys_alone: bool = False) -> list[str]:
@@ -33,7 +42,16 @@ def unknown_names(inquiry: Inquiry, store: "Store", *, keys_alone: bool = False)
         for kind, name in wanted[:MOST_CHECKED]
         if name not in known[kind] and not _is_there(kind, name, inquiry, store)
     ]
-    return [unknown(kind, name, known[kind]) for kind, name in missing]
+    told = [unknown(kind, name, known[kind]) for kind, name in missing]
+    return told if told or keys_alone else _nothing_passes(inquiry, store)
+
+
+def _nothing_passes(inquiry: Inquiry, store: "Store") -> list[str]:
+    """Each name is one that documents have; all that is asked for, none has."""
+    asked = both(inquiry.filter, inquiry.query.filter)
+    if is_everything(asked) or has_text(asked) or store.count(both(inquiry.visible, asked)):
+        return []
+    return [f"no document passes what is filtered by: {describe(asked)[:LONGEST]}"]
 
 
 def _folders(store: "Store", condition: Condition) -> list[tuple[str, int]]:
