@@ -18,6 +18,7 @@ from knowbase.query.conditions import EVERYTHING
 from knowbase.store.plain import PlainStore
 from knowbase.store.postgres import create as create_postgres
 from knowbase.store.sqlite import create as create_sqlite
+from knowbase.values.access import speaker
 from knowbase.values.changes import Changes
 from knowbase.values.documents import ALL
 from knowbase.values.history import Wanted
@@ -226,6 +227,18 @@ def test_whatever_was_done_last_can_be_undone_and_done_again(base: Base, name: s
     assert undone == before
     base.history.undo()  # of the undoing
     assert contents(base) == after[0]
+
+
+def test_what_another_one_did_is_undone_by_its_number_alone(base: Base) -> None:
+    base.note(Note("Ours.", code="N-1"))
+    token = speaker.set("ada")
+    base.note(Note("Hers.", code="N-2"))
+    speaker.reset(token)
+    with pytest.raises(Conflict, match="is ada's") as refused:
+        base.history.undo(dry_run=True)
+    number = refused.value.hint.split()[2] if refused.value.hint else ""
+    assert base.history.undo(int(number)).removed == ("N-2",)
+    assert base.history.undo().restored == ("N-2",)  # it was ours, now
 
 
 def test_what_was_built_upon_is_not_undone(base: Base) -> None:

@@ -12,7 +12,7 @@ from knowbase.store.versions import same_text
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.changes import Changes, Draft, Edit
 from knowbase.values.documents import EDITABLE, FIELDS, STATED, Document
-from knowbase.values.history import ERASED, Change, Kept, Wanted
+from knowbase.values.history import ERASED, Change, Kept, Wanted, writer
 from knowbase.values.reading import Reading, Section
 
 if TYPE_CHECKING:
@@ -77,8 +77,12 @@ class History(Records):
 
     def undo(self, change: int | None = None, *, dry_run: bool = False) -> Undone:
         """Take back all that a command changed: the last one, or the one that made this change;
-        what was built upon since is refused."""
+        what was built upon since is refused, and what another one did unless it is named."""
         run = self._run(change)
+        if change is None and (other := run[0].who) not in (writer(), ""):
+            number = run[0].number
+            told = f"the last change, #{number}, is {other}'s"
+            raise Conflict(told, field="change", hint=f"kb undo {number} takes it back")
         first, last = run[-1].number, run[0].number
         touched = [one for part in run for one in part.touched]
         codes = {one.id: one.code for one in touched}

@@ -11,7 +11,6 @@ from typing import Any
 
 from knowbase.errors import BaseDamaged
 from knowbase.store.versions import NO_CHANGE, standing
-from knowbase.values.access import NOBODY, speaker
 from knowbase.values.changes import Changes
 from knowbase.values.copies import ChunkCopy, Copy
 from knowbase.values.documents import Chunk, Document
@@ -31,6 +30,7 @@ from knowbase.values.history import (
     command,
     packed,
     surface,
+    writer,
 )
 from knowbase.values.vectors import Model, Vector
 
@@ -187,7 +187,7 @@ class Keeping:
         return Change(
             number,
             self._at,
-            _who(),
+            writer(),
             by.surface,
             by.name,
             session,
@@ -204,19 +204,6 @@ class Keeping:
             for one in old.chunks
             if there.get(one.id) != _indexed(one)
         ]
-
-
-def _who() -> str:
-    """The name of a token or, at this machine, of its user."""
-    name = speaker.get()
-    if name != NOBODY:
-        return name
-    import getpass
-
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError, ImportError):  # a container's user may have no name
-        return NOBODY
 
 
 def _same(old: Kept, new: Kept | None) -> bool:

@@ -6,6 +6,7 @@ Apart from the documents, because a search needs none of it.
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from knowbase.values.access import NOBODY, speaker
 from knowbase.values.copies import Copy
 from knowbase.values.documents import Document
 from knowbase.values.edges import Relation
@@ -30,6 +31,19 @@ surface: ContextVar[str] = ContextVar("surface", default="python")
 
 command: ContextVar[Command | None] = ContextVar("command", default=None)
 """What is under way, as it is written beside what it changes; surfaces say so."""
+
+
+def writer() -> str:
+    """Who writes: the name of a token or, at this machine, of its user."""
+    name = speaker.get()
+    if name != NOBODY:
+        return name
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a container's user may have no name
+        return NOBODY
 
 
 class Touched(NamedTuple):

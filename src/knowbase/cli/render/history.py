@@ -94,7 +94,7 @@ def render_undone(paint: Painter, done: "Undone") -> Iterable[str]:
     if done.removed:
         yield safe(f"removed again: {', '.join(done.removed)}")
     number = len(done.restored) + len(done.removed)
-    verb = "would be put back" if done.dry_run else "put back"
+    verb = "would be as before" if done.dry_run else "as before"
     yield paint("dim", f"{counted(number, 'document')} {verb}")
     if done.unsynced:
         told = "no source holds their files any more, so kb sync leaves them alone until: kb add"
