@@ -206,3 +206,36 @@ def test_what_is_hidden_meanwhile_is_not_found_by_an_index(
         found = mine.keyword(words, at, DOCUMENTS, FieldWeights())
         assert {one.chunk for one in found} == before - gone
     mine.close()
+
+
+def test_after_a_write_what_is_nearest_is_what_is_stored_now(tmp_path: Path) -> None:
+    """What has not changed stays in memory, whoever has written: nobody can tell."""
+    chance, path = random.Random(8), str(tmp_path / "base.db")
+    oracle, store = filled(PlainStore()), filled(create(path))
+    assert isinstance(store, SqliteStore)
+    other = SqliteStore(path)
+    for number in range(40):
+        writer = chance.choice((store, other))
+        for changes in changes_of(chance, number):
+            oracle.apply(changes, NOW)
+            writer.apply(changes, NOW)
+        for query in queries():
+            wanted, found = (one.semantic(query, EVERYTHING, 20) for one in (oracle, store))
+            assert [one.chunk for one in found] == [one.chunk for one in wanted]
+            assert [one.score for one in found] == pytest.approx([one.score for one in wanted])
+    [blocks] = store._connections.found.before.values()
+    assert sum(len(one.chunks) for one in blocks) == sum(one.vectors for one in store.models())
+    other.close()
+    store.close()
+
+
+def changes_of(chance: random.Random, number: int) -> tuple[Changes, ...]:
+    """Something comes, something is another than before, and something goes."""
+
+    def one(name: str) -> Draft:
+        numbers = (chance.choice((0.1, 0.5, 1.0)) for _ in range(4))
+        return draft(name, section(f"text {chance.random()}"), vectors=(vector(*numbers),))
+
+    new = tuple(one(f"new{number}-{n}") for n in range(chance.choice((1, 2, 30))))
+    changed = (one(f"d{chance.randrange(DOCUMENTS)}"), one(f"new{chance.randrange(number + 1)}-0"))
+    return Changes(drafts=new), Changes(drafts=changed), Changes(removed=(f"new{number // 2}-0",))

@@ -168,6 +168,7 @@ class Found:
         self._state = state
         self._of: object = None
         self._values: dict[object, Any] = {}
+        self.before: dict[object, Any] = {}  # of any state, for who can say what of it still holds
 
     def get(self, key: object) -> Any:
         """What was kept for a key, as long as nobody has written; else None."""

@@ -202,11 +202,13 @@ class SqliteRetrieval(WithPassing):
         return [(chunk, whole(half)) for chunk, half in found]
 
     def _compared(self, model: int, vector: "Vector", among: "Among | None") -> "Propose":
+        from knowbase.store.sqlite.in_memory import InMemory
         from knowbase.store.sqlite.scan import Compared
 
         self._connections.map_file()
         connection, kept = self._connections.get(), self._connections.found
-        return Compared(connection, model, vector, among, kept).nearest
+        in_memory = InMemory(connection, model, kept)
+        return Compared(connection, model, vector, among, in_memory).nearest
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         found = [(word, stem) for word in words if (stem := stem_of(word.surface))]

@@ -12,25 +12,24 @@ from knowbase.store.rows import damaged
 from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import apsw
     from numpy import bool_, floating, integer
     from numpy.typing import NDArray
 
-    from knowbase.store.sqlite.connection import Found
     from knowbase.values.vectors import Vector
 
     Floats = NDArray[floating]
     Integers = NDArray[integer]
     Flags = NDArray[bool_]
+    Blocks = Iterable[tuple[Integers, Floats]]
 
 
 BLOCK = 512  # vectors that are read at once: as floats they fit into the processor's cache
 _FEW = 1_000  # that pass are each read for itself
 _RARE = 0.25  # of floats that pass: fewer are copied sooner than all are compared
-SMALL = 20_000  # chunks: their vectors are kept in memory, 15 MB of 384 numbers each …
-_SMALLEST = 10_000  # … and of fewer as they are compared, in the same 15 MB
+SMALL = 20_000  # chunks: their vectors are kept in memory, 15 MB of 384 numbers each
 _FINITE, _INFINITE = np.int16(0x7FFF), 0x7C00
 _MOVED = np.int32(0x8FFFFFFF - 2**32)  # sign, exponent and fraction
 _EXPONENTS = np.float32(2.0**112)
@@ -119,14 +118,14 @@ class Compared:
         model: int,
         vector: "Vector",
         among: "Among | None" = None,
-        kept: "Found | None" = None,
+        in_memory: "Callable[[bool], Blocks | None]" = lambda _: None,
     ) -> None:
         self._connection = connection
         self._model = model
         self._vector = vector
         self._query = np.frombuffer(vector, "<f4")
         self._among = among
-        self._kept = kept
+        self._in_memory = in_memory  # told whether it is worth to read all
 
     def nearest(self, most: int) -> "list[tuple[int, Vector]]":
         """The most similar ones that pass, by single-precision products, with their vectors."""
@@ -134,37 +133,13 @@ class Compared:
             if dimensions_of(self._connection, self._model) != len(self._query):
                 raise damaged("the vectors have another length")
             is_few = self._among is not None and self._among.are_few(_FEW)
-            blocks = self._in_memory(is_worth_it=not is_few)
+            blocks = self._in_memory(not is_few)
             if self._among is not None and is_few and blocks is None:
                 blocks = [vectors_of(self._connection, self._model, self._among.named)]
             if blocks is None:
                 blocks = halves_of(self._connection, self._model)
             found = best_of(blocks, self._vector, most, self._among)
         return found  # noqa: RET504 - within, it would not be a return for type checkers
-
-    def _in_memory(self, *, is_worth_it: bool) -> "Iterable[tuple[Integers, Floats]] | None":
-        """All of a small base are kept until somebody writes: to read them takes most of a
-        search, and of what is left most is to make floats of them."""
-        if self._kept is None:
-            return None
-        key = ("halves", self._model)
-        found: Iterable[tuple[Integers, Floats]] | None = self._kept.get(key)
-        if found is None and is_worth_it:
-            sql = f"SELECT coalesce(max(chunk_id), 0) FROM {vector_table(self._model)}"
-            last: Any = self._connection.execute(sql).get
-            if last <= SMALL:
-                found = self._kept.keep(key, self._read(last))
-        return found
-
-    def _read(self, last: int) -> "list[tuple[Integers, Floats]]":
-        """As floats they are one block: each call of numpy takes its time."""
-        if last > _SMALLEST:
-            return [*halves_of(self._connection, self._model)]
-        found = [*blocks(self._connection, self._model)]
-        if not found:
-            return []
-        chunks, matrix = zip(*found, strict=True)
-        return [(np.concatenate(chunks), np.concatenate(matrix))]
 
 
 def best_of(

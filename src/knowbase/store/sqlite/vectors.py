@@ -43,10 +43,14 @@ class WithIndex(Connected):
     _index_after = INDEX_AFTER
 
     @cached_property
+    def _index_folder(self) -> str:
+        return index_of(self._connections.path)
+
+    @cached_property
     def _index(self) -> "VectorIndex":
         from knowbase.store.sqlite.vector_index import VectorIndex
 
-        return VectorIndex(index_of(self._connections.path))
+        return VectorIndex(self._index_folder)
 
     @cached_property
     def _word_index(self) -> "WordIndex":
@@ -97,7 +101,7 @@ class WithIndex(Connected):
         return Indexed(self._connections.get(), in_step, vector, among).nearest
 
     def _has_index(self) -> bool:
-        current = os.path.join(index_of(self._connections.path), "current")
+        current = os.path.join(self._index_folder, "current")
         return bool(self._index_after) and os.path.exists(current)
 
 
