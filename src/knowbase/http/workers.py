@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable
-from concurrent.futures import Future
+from contextlib import suppress
 from contextvars import Context, copy_context
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -36,27 +36,47 @@ class Flow(NamedTuple):
 class _Job:
     """One piece of work."""
 
+    looking: asyncio.TimerHandle  # when it is looked after
+
     def __init__(self, flow: Flow, work: Callable[[], Any], seconds: float) -> None:
         self.flow = flow
-        self.future: Future[Any] = Future()
+        self.loop = asyncio.get_running_loop()
+        self.answer: asyncio.Future[Any] = self.loop.create_future()
         self.is_lost = self.is_over = False
         self.begun = 0.0
         self._work = work
         self._context: Context = copy_context()
+        self._seconds = seconds
         self._end = time.monotonic() + seconds
+
+    @property
+    def seconds_left(self) -> float:
+        return max(0.0, self._end - time.monotonic())
 
     def run(self) -> Callable[[], None]:
         """Do the work; what tells whoever waits for it is for later, when the thread is free."""
-        if not self.future.set_running_or_notify_cancel():
+        if self.answer.cancelled():
             return lambda: None
         try:
-            return partial(self.future.set_result, self._context.run(self._in_time))
+            return partial(self._tell, self.answer.set_result, self._context.run(self._in_time))
         except BaseException as error:
-            return partial(self.future.set_exception, error)
+            return partial(self._tell, self.answer.set_exception, error)
 
     def _in_time(self) -> Any:
-        with deadline.within(max(0.0, self._end - time.monotonic())):
+        with deadline.within(self.seconds_left):
             return self._work()
+
+    def _tell(self, say: Callable[[Any], None], outcome: Any) -> None:
+        with suppress(RuntimeError):  # the loop has ended, and nobody waits
+            self.loop.call_soon_threadsafe(self._unless_done, say, outcome)
+
+    def out_of_time(self) -> None:
+        told = f"no answer within {self._seconds:g} seconds"
+        self._unless_done(self.answer.set_exception, TookTooLong(told, hint="ask for less at once"))
+
+    def _unless_done(self, say: Callable[[Any], None], outcome: Any) -> None:
+        if not self.answer.done():
+            say(outcome)
 
 
 class Workers:
@@ -91,28 +111,28 @@ class Workers:
         seconds = self._seconds if seconds is None else seconds
         job = _Job(Flow(client.get(), kind), work, seconds)
         self._take(job)
-        waiting = asyncio.wrap_future(job.future)
+        self._look_later(job)
         try:
-            done = await self._outcome(waiting, time.monotonic() + seconds)
+            result: Result = await job.answer
         except asyncio.CancelledError:
             self._give_up(job)
             raise
-        if not done:
-            self._give_up(job)
-            waiting.cancel()
-            raise TookTooLong(f"no answer within {seconds:g} seconds", hint="ask for less at once")
-        result: Result = waiting.result()
+        finally:
+            job.looking.cancel()
         return result
 
-    async def _outcome(self, waiting: "asyncio.Future[Any]", end: float) -> bool:
-        """Whether it came in time. Whenever it may have become slow, others are let in."""
-        while (left := end - time.monotonic()) > 0:
-            done, _ = await asyncio.wait({waiting}, timeout=min(left, SLOW))
-            if done:
-                return True
+    def _look_later(self, job: _Job) -> None:
+        job.looking = job.loop.call_later(min(job.seconds_left, SLOW), self._look_after, job)
+
+    def _look_after(self, job: _Job) -> None:
+        """Whenever it may have become slow, others are let in; in the end nobody waits for it."""
+        if job.seconds_left:
             with self._lock:
                 self._fill()
-        return False
+            self._look_later(job)
+        else:
+            self._give_up(job)
+            job.out_of_time()
 
     def moves(self) -> bool:
         """Whether a thread is free, or work began or ended a moment ago."""
@@ -129,7 +149,8 @@ class Workers:
             self._closed = True
             for line in self._lines.values():
                 for job in line:
-                    job.future.cancel()
+                    job.is_over = True
+                    job.answer.cancel()
             self._lines.clear()
             self._wake(len(self._resting))
         end = time.monotonic() + seconds
@@ -191,32 +212,39 @@ class Workers:
             del self._lines[job.flow]
 
     def _work(self) -> None:
-        """The life of a thread."""
-        while (job := self._next()) is not None:
+        """The life of a thread. It counts as resting before anybody hears that it is done: who
+        asks again at once is served by this one, and no other is woken."""
+        woken = threading.Condition(self._lock)
+        while (job := self._next(woken)) is not None:
             tell = job.run()
             with self._lock:
                 self._ended(job)
+                self._resting.append(woken)
             tell()
             del job, tell
 
-    def _next(self) -> _Job | None:
+    def _next(self, woken: threading.Condition) -> _Job | None:
         """What to do now; None when this thread is not needed any longer."""
         with self._lock:
-            woken = threading.Condition(self._lock)
-            while True:
-                if self._closed or self._threads > self._allowed:
-                    self._threads -= 1
-                    self._wake(self._waiting)  # another one may have to do what this one would
-                    return None
-                job = self._first()
-                if job is not None:
-                    return job
-                self._resting.append(woken)
+            while (job := self._first()) is None and not self._is_spare:
+                if woken not in self._resting:
+                    self._resting.append(woken)
                 woken.wait()
+            if woken in self._resting:
+                self._resting.remove(woken)
+            if job is None:
+                self._threads -= 1
+                self._wake(self._waiting)  # another one may have to do what this one would
+            return job
+
+    @property
+    def _is_spare(self) -> bool:
+        """Whether there is a thread more than needed."""
+        return self._closed or self._threads > self._allowed
 
     def _first(self) -> _Job | None:
         """The first of the next line that may go on; its line then waits for the others."""
-        if self._busy - self._slow >= self._cores:
+        if self._is_spare or self._busy - self._slow >= self._cores:
             return None
         for flow, line in list(self._lines.items()):
             if (
