@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 LEVELS = ("error", "warning", "requests", "info", "debug")
 FORMATS = ("text", "json")
 _listeners: list[Callable[[str], None]] = []
+_hearers: list[Callable[[], bool]] = []
 SERVING = ("request", "serving")  # events of a server itself
+_left_out = False  # what is no warning, but for these
 
 
 class LogStyle(NamedTuple):
@@ -32,12 +34,25 @@ def log(level: str, event: str, **facts: Any) -> None:
         return
     logger = logging.getLogger("knowbase")
     number = getattr(logging, level.upper())
-    if logger.isEnabledFor(number):
+    if logger.isEnabledFor(number) and _is_for_somebody(event, number <= logging.INFO):
         exc_info = facts.pop("exc_info", None)
         extra = {"event": event, "facts": facts}
         told = " ".join(f"{name}={value!r}" for name, value in facts.items())
         line = f"{event} {told}" if told else event
         logger.log(number, "%s", line, exc_info=exc_info, extra=extra)
+
+
+def _is_for_somebody(event: str, is_quiet: bool) -> bool:
+    """A search says four things that a server's log leaves out: to put them in words first would
+    take a hundredth of its time."""
+    if not (_left_out and is_quiet) or event in SERVING:
+        return True
+    return any(hears() for hears in _hearers)
+
+
+def heard_when(hears: Callable[[], bool]) -> None:
+    """Name somebody who wants all that is logged while this is true, shown or not."""
+    _hearers.append(hears)
 
 
 def announce(text: str) -> None:
@@ -72,9 +87,11 @@ def show_on(stream: Any, style: LogStyle = LogStyle()) -> None:  # noqa: B008 - 
                 told["traceback"] = self.formatException(record.exc_info)
             return _visible(json.dumps(told, ensure_ascii=False, default=str))
 
+    global _left_out
     handler = logging.StreamHandler(stream)
     handler.setFormatter(Lines())
-    if style.level == "requests":
+    _left_out = style.level == "requests"
+    if _left_out:
         handler.addFilter(
             lambda record: record.levelno > logging.INFO or getattr(record, "event", "") in SERVING
         )

@@ -115,19 +115,20 @@ class Server:
         return found
 
     def routes(self) -> list[BaseRoute]:
+        """They are tried in this order: first what is asked for most."""
         return [
             Route("/", self.index, methods=["GET"]),
             Route("/metrics", self.show_metrics, methods=["GET"]),
             Route("/health", self.ready, methods=["GET"]),
             Route("/health/live", self.live, methods=["GET"]),
             Route("/health/ready", self.ready, methods=["GET"]),
-            *self._described(),
-            *(self.page.routes() if self.operations else ()),
-            *self._protected(),
             *(
                 Route(path, self._endpoint(operation), methods=list(methods_of(operation)))
                 for path, operation in self.operations.items()
             ),
+            *self._described(),
+            *(self.page.routes() if self.operations else ()),
+            *self._protected(),
             *(
                 Route(path, endpoint=Bounded(app, self.api.bounds))
                 for path, app in self.mounted.items()

@@ -2,6 +2,7 @@
 
 import ipaddress
 from contextvars import ContextVar
+from functools import lru_cache
 
 from starlette.types import Scope
 
@@ -9,6 +10,7 @@ client: ContextVar[str] = ContextVar("client", default="")
 """The client of the request under way."""
 
 
+@lru_cache(4096)
 def address_of(host: str) -> str:
     """The address that is counted: of IPv6 the network, since whoever has one address of it has
     all of them."""

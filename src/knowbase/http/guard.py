@@ -8,9 +8,10 @@ also on loopback.
 import asyncio
 import ipaddress
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from knowbase.errors import KnowbaseError, NotAllowed
@@ -44,6 +45,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """For every answer that does not say otherwise itself, as a page would."""
+_RAW = tuple((name.lower().encode(), value.encode()) for name, value in HEADERS.items())
 
 
 class Names(NamedTuple):
@@ -92,6 +94,7 @@ class HostPort(NamedTuple):
     port: int | None
 
 
+@lru_cache(256)
 def host_port(told: str) -> HostPort | None:
     """What a Host header says; None for whatever is not a name or an address, and a port: neither
     a user before an @ nor a path is part of it, nor any letter that no host's name has."""
@@ -274,9 +277,9 @@ class SafeHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
+                said = {name for name, _ in message["headers"]}
+                added = (one for one in _RAW if one[0] not in said)
+                message["headers"] = [*message["headers"], *added]
             await send(message)
 
         await self._app(scope, receive, sending)

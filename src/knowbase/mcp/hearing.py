@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import mcp_types as types
 
+from knowbase.logs import heard_when
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -41,6 +43,7 @@ class _Listener(logging.Handler):
 
 
 _LISTENER = _Listener()
+heard_when(lambda: _heard.get() is not None)
 
 
 @contextmanager

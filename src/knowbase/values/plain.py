@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+_PLAIN = (str, int, float, type(None))  # asked first: nearly all are one of these
+
 
 def plain(value: Any) -> Any:
     """Named tuples as objects, all the way down."""
+    if isinstance(value, _PLAIN):
+        return value
     if hasattr(value, "_asdict"):
         unshown = value.unshown() if hasattr(value, "unshown") else ()
         return {name: plain(part) for name, part in value._asdict().items() if name not in unshown}
