@@ -2,26 +2,49 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from knowbase.text.analysis import Token, Word, located, stems
 
 MARK, END_MARK = "<mark>", "</mark>"
-_OWN = re.compile(f"{MARK}|{END_MARK}")
 # The same until all else is done: no text has a NUL, so none can be taken for what a text has.
 _FROM, _TO = "\0\1", "\0\2"
 WIDTH = 240  # characters
-_QUOTING = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.M)
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.*?\S)[ \t]*#*[ \t]*$(?=\s*\S)", re.M)
-_LAST_MARKS = re.compile(r"^#{1,6}[ \t]+", re.M)
-# [shown](target), ![shown](target), [[target|shown]], **shown**
-_LINK = re.compile(
-    r"""!?\[(?P<shown>[^\[\]\n]*)\]\((?P<target>[^()\s]*)(?:\s+"[^"\n]*")?\)"""
-    r"|!?\[\[(?:(?P<note>[^\[\]|\n]*)\|)?(?P<name>[^\[\]|\n]+)\]\]"
-)
-_BOLD = re.compile(r"(?<![\w*])\*\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*\*(?![\w*])")
-_FENCE = re.compile(r"^[ \t>]*(?P<marks>```+|~~~+)[ \t]*(?P<info>[^`\n]*)$", re.M)
+
+
+@cache
+def _quoting() -> re.Pattern[str]:
+    return re.compile(r"^[ \t]*(?:>[ \t]?)+", re.M)
+
+
+@cache
+def _heading() -> re.Pattern[str]:
+    return re.compile(r"^#{1,6}[ \t]+(.*?\S)[ \t]*#*[ \t]*$(?=\s*\S)", re.M)
+
+
+@cache
+def _last_marks() -> re.Pattern[str]:
+    return re.compile(r"^#{1,6}[ \t]+", re.M)
+
+
+@cache
+def _link() -> re.Pattern[str]:
+    """[shown](target), ![shown](target), [[target|shown]]"""
+    return re.compile(
+        r"""!?\[(?P<shown>[^\[\]\n]*)\]\((?P<target>[^()\s]*)(?:\s+"[^"\n]*")?\)"""
+        r"|!?\[\[(?:(?P<note>[^\[\]|\n]*)\|)?(?P<name>[^\[\]|\n]+)\]\]"
+    )
+
+
+@cache
+def _bold() -> re.Pattern[str]:
+    return re.compile(r"(?<![\w*])\*\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*\*(?![\w*])")
+
+
+@cache
+def _fence() -> re.Pattern[str]:
+    return re.compile(r"^[ \t>]*(?P<marks>```+|~~~+)[ \t]*(?P<info>[^`\n]*)$", re.M)
 
 
 class Snippet(NamedTuple):
@@ -44,15 +67,16 @@ def snippet(
     without the marks of headings, quotations, links and bold words."""
     matches = _matches(text, words)
     start, end = _window(text, matches, width)
-    shown = _shown(_marked(text, start, end, matches), is_page)
+    marked = _marked(text, start, end, matches)
+    shown = _shown(marked, is_page)
     if is_page and end < len(text) and (room := width - len(shown)) > width // 4:
         end = _end(text, end + room)  # links took it
-        shown = _shown(_marked(text, start, end, matches), is_page)
-    lines = _final(_marked(text, start, end, matches))
+        marked = _marked(text, start, end, matches)
+        shown = _shown(marked, is_page)
     before = "…" if text[:start].strip() else ""
     after = "…" if end < len(text.rstrip()) else ""
     place = next((token.start for token in matches if token.start >= start), start)
-    code = lines if is_code else _fenced(text, start, end, place, matches)
+    code = _final(marked) if is_code else _fenced(text, start, end, place, matches)
     return Snippet(before + shown + after, text.count("\n", 0, place), code)
 
 
@@ -62,10 +86,12 @@ def _shown(lines: str, is_page: bool) -> str:
 
 def _as_read(lines: str) -> str:
     """Without marks; a heading is told from what follows by a colon."""
-    text = _LAST_MARKS.sub("", _HEADING.sub(_heading_as_read, _QUOTING.sub("", lines)))
+    text = _quoting().sub("", lines) if ">" in lines else lines
+    if "#" in text:
+        text = _last_marks().sub("", _heading().sub(_heading_as_read, text))
     if "](" in text or "[[" in text:
-        text = _LINK.sub(_link_as_read, text)
-    return _BOLD.sub(r"\1", text) if "**" in text else text
+        text = _link().sub(_link_as_read, text)
+    return _bold().sub(r"\1", text) if "**" in text else text
 
 
 def _link_as_read(match: re.Match[str]) -> str:
@@ -101,7 +127,7 @@ def _stems_of(words: tuple[Word, ...]) -> tuple[frozenset[str], tuple[str, ...]]
 
 def _fenced(text: str, start: int, end: int, place: int, matches: list[Token]) -> str:
     """What the stretch shows of the block of code between ``` that `place` is in."""
-    if "```" not in text and "~~~" not in text:
+    if not _has_fences(text):
         return ""
     for first, last in _code_blocks(text):
         if first <= place < last:
@@ -109,10 +135,14 @@ def _fenced(text: str, start: int, end: int, place: int, matches: list[Token]) -
     return ""
 
 
+def _has_fences(text: str) -> bool:
+    return "```" in text or "~~~" in text
+
+
 def _code_blocks(text: str) -> Iterator[tuple[int, int]]:
     """Where the code of each fenced block starts and ends. A text may be a piece of a longer one
     and begin within a block: a single fence that names no language may be its end."""
-    fences = list(_FENCE.finditer(text))
+    fences = list(_fence().finditer(text))
     if len(fences) == 1 and not fences[0]["info"]:
         return
     opening: re.Match[str] | None = None
@@ -159,7 +189,7 @@ def _best_start(matches: list[Token], width: int) -> int:
 
 def _first_text(text: str) -> int:
     start = len(text) - len(text.lstrip())
-    fence = _FENCE.match(text, start)
+    fence = _fence().match(text, start) if _has_fences(text) else None
     return min(fence.end() + 1, len(text)) if fence else start
 
 
@@ -190,7 +220,7 @@ def _marked(text: str, start: int, end: int, matches: list[Token]) -> str:
 
 def _final(marked: str) -> str:
     """With <mark>; those that the text itself has in capitals: the same in HTML, never a match."""
-    own = _OWN.sub(lambda mark: mark[0].upper(), marked)
+    own = marked.replace(MARK, MARK.upper()).replace(END_MARK, END_MARK.upper())
     return own.replace(_FROM, MARK).replace(_TO, END_MARK)
 
 
