@@ -3,12 +3,13 @@
 They are computed from values, not from an engine's bytes: the same on every engine.
 """
 
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from knowbase.values.copies import Copy, GivenVerdict
+    from knowbase.values.copies import ChunkCopy, Copy, GivenVerdict
     from knowbase.values.vectors import Vector
 
 SIZE = 8  # bytes: by chance, one damage in 10^19 would fit
@@ -30,7 +31,26 @@ class Seals(NamedTuple):
 
 def canonical(value: object) -> bytes:
     """A value as every store holds it: PostgreSQL has no NUL in text."""
-    return repr(value).replace("\\x00", "\ufffd").encode("utf-8", "surrogatepass") + b"\n"
+    return _stored(repr(value))
+
+
+def _stored(shown: str) -> bytes:
+    return shown.replace("\\x00", "\ufffd").encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _canonical_chunk(copy: "ChunkCopy") -> bytes:
+    """The same of a chunk without its vectors, put together at once: named tuples within others
+    each take a call to be shown, and a copy to leave something out."""
+    shown = _shown_chunk() % (copy.id, copy.position, *copy.chunk, copy.title, copy.terms)
+    return _stored(shown)
+
+
+@cache
+def _shown_chunk() -> str:
+    from knowbase.values.documents import Chunk
+
+    chunk = ", ".join(f"{name}=%r" for name in Chunk._fields)
+    return f"ChunkCopy(id=%r, position=%r, chunk=Chunk({chunk}), title=%r, terms=%r, vectors=())"
 
 
 def seals_of(copy: "Copy") -> Seals:
@@ -39,7 +59,7 @@ def seals_of(copy: "Copy") -> Seals:
     use = [getattr(document, name) for name in OF_USE]
     return Seals(
         _hash(canonical((steady, dict(copy.said), copy.links))),
-        _hash(*(canonical(one._replace(vectors=())) for one in copy.chunks)),
+        _hash(*map(_canonical_chunk, copy.chunks)),
         use_seal(use, copy.verdicts),
     )
 

@@ -8,7 +8,10 @@ from knowbase.ingest.embedding import Step
 from knowbase.store.contract import CopySource
 from knowbase.store.seals import canonical
 from knowbase.values.copies import ChunkCopy, Copy, Frame, SharedParts, in_batches
+from knowbase.values.documents import Chunk
 from knowbase.values.synonyms import SYNONYMS
+
+_TEXT = Chunk._fields.index("text")
 
 
 class Part(NamedTuple):
@@ -53,7 +56,8 @@ def is_empty(whole: CopySource) -> bool:
 def _parts_of(copy: ChunkCopy) -> tuple[bytes, bytes]:
     """All but its vectors. Its text as it is: to make `canonical` of it takes longer than all else
     that is done to compare it."""
-    chunk = tuple(copy.chunk._replace(text=""))
+    chunk: list[object] = list(copy.chunk)
+    chunk[_TEXT] = ""
     text = copy.chunk.text.replace("\0", "\ufffd").encode("utf-8", "surrogatepass")
     return canonical((copy.id, copy.position, *chunk, copy.title, copy.terms, len(text))), text
 
