@@ -89,7 +89,8 @@ class PostgresStore(PostgresParts):
                 analyze(connection)
             if writing.grew:
                 self.index_large(connection)
-            by_seq = {**writing.new, **self._documents_of(connection, {*seqs} - {*writing.new})}
+            by_seq = {seq: one.document for seq, one in writing.new.items()}
+            by_seq |= self._documents_of(connection, {*seqs} - by_seq.keys())
             written = [by_seq[seq] for seq in seqs]
             check_codes(changes.drafts, written)
             return written

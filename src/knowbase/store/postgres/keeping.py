@@ -21,6 +21,7 @@ from knowbase.values.vectors import Model, Vector
 
 if TYPE_CHECKING:
     from knowbase.store.postgres.counting import Counted
+    from knowbase.values.copies import Copy
 
 _TABLES = (
     "versions", "past_postings", "past_chunks", "past_texts", "past_vectors", "changes"
@@ -34,18 +35,17 @@ class PostgresKeeping(Keeping):
         super().__init__(now, keeps or keep_all)
         self._connection = connection
         self._base = base
+        self.new: Mapping[int, Copy] = {}  # documents that were just written, as they are read
 
     def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._connection.execute(SQL(statement), (self._base, *values)).fetchall()
 
     def _numbers(self, ids: Sequence[str], paths: Sequence[str]) -> set[int]:
         found = self._all(
-            "SELECT seq FROM documents WHERE base_id = %s AND id = ANY(%s)", list(ids)
+            "SELECT seq FROM documents WHERE base_id = %s AND id = ANY(%s) UNION ALL"
+            " SELECT seq FROM documents WHERE base_id = %s AND path = ANY(%s)",
+            *(list(ids), self._base, list(paths)),
         )
-        if paths:
-            found += self._all(
-                "SELECT seq FROM documents WHERE base_id = %s AND path = ANY(%s)", list(paths)
-            )
         return {seq for (seq,) in found}
 
     def _pointing(self, seqs: Collection[int]) -> set[int]:
@@ -82,15 +82,18 @@ class PostgresKeeping(Keeping):
         return found[0][0], found[0][1], found[0][2]
 
     def _new(self, seqs: Collection[int]) -> list[tuple[str, str, str | None]]:
-        found = self._all(
-            "SELECT id, code, project FROM documents WHERE base_id = %s AND seq = ANY(%s)"
-            " ORDER BY seq",
-            list(seqs),
-        )
-        return [(identity, code, project) for identity, code, project in found]
+        found = {seq: self.new[seq].document for seq in seqs if seq in self.new}
+        there = {seq: (one.id, one.code, one.project) for seq, one in found.items()}
+        if missing := set(seqs) - there.keys():
+            for seq, *named in self._all(
+                "SELECT seq, id, code, project FROM documents WHERE base_id = %s AND seq = ANY(%s)",
+                list(missing),
+            ):
+                there[seq] = (named[0], named[1], named[2])
+        return [there[seq] for seq in sorted(there)]
 
     def _since(self, seqs: Collection[int]) -> dict[int, int]:
-        return since(self._connection, self._base, seqs)
+        return since(self._connection, self._base, seqs) if seqs else {}
 
     def _past(self, ids: Collection[str]) -> dict[int, str]:
         found = self._all(

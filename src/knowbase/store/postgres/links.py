@@ -1,7 +1,9 @@
 """Writing the graph in PostgreSQL: names and mentions of documents, edges resolved from them."""
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import LiteralString
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
+from types import MappingProxyType
+from typing import Any, LiteralString
 
 from psycopg import Connection
 from psycopg.sql import SQL
@@ -9,6 +11,7 @@ from psycopg.sql import SQL
 from knowbase.store.postgres.bulk import copy_rows
 from knowbase.text.names import Named, mentions_of, names_of_document
 from knowbase.values.changes import Codes
+from knowbase.values.copies import Copy
 from knowbase.values.edges import WEIGHTS
 from knowbase.values.reading import Link
 
@@ -16,6 +19,7 @@ _BATCH = 500
 _MENTION = (
     "document", "name", "relation", "target", "origin", "reach", "inverse", "weight"
 )  # fmt: skip
+_NONE: Mapping[int, Copy] = MappingProxyType({})
 KEY = 5  # of these, so many make a mention one of its own
 
 
@@ -36,6 +40,11 @@ def resolving(called: LiteralString, owners: LiteralString) -> LiteralString:
         f" ON w.relation = r.relation WHERE r.base_id = %(base)s AND r.source = ANY{owners}) found"
         " WHERE source <> target GROUP BY source, target, relation, weight"
     )
+
+
+def _mentioned(seq: int, named: Named, links: Iterable[Link]) -> list[tuple[Any, ...]]:
+    """What a document says of others, as `_MENTION` has it."""
+    return [(seq, *mention, mention.weight) for mention in mentions_of(named, links)]
 
 
 class Linking:
@@ -61,19 +70,40 @@ class Linking:
         )
         self._stale |= {name for (name,) in names}
 
-    def refresh(self, documents: Collection[int]) -> None:
+    def refresh(self, documents: Collection[int], new: Mapping[int, Copy] = _NONE) -> None:
         """Bring the edges in step: of these documents, and of all that speak of a name that
-        changed."""
-        if documents:
-            self._write_names(documents)
+        changed. Of `new` ones nothing is there yet, and what they say need not be read."""
+        old = set(documents) - new.keys()
+        speaking = self._write_new(new) if new else set()
+        if old:
+            self._write_names(old)
+        owners = old | speaking | self._speakers()
+        self._forget_edges(owners - new.keys())
+        self._resolve(owners)
+
+    def _speakers(self) -> set[int]:
+        """The documents that speak of a name that came or went."""
+        stale, self._stale = self._stale, set()
+        if not stale:
+            return set()
         speaking = self._connection.execute(
             "SELECT DISTINCT document FROM mentions WHERE base_id = %s AND name = ANY(%s)",
-            (self._base, list(self._stale)),
+            (self._base, list(stale)),
         )
-        owners = {*documents, *(document for (document,) in speaking)}
-        self._stale = set()
-        if owners:
-            self._resolve(owners)
+        return {document for (document,) in speaking}
+
+    def _write_new(self, copies: Mapping[int, Copy]) -> set[int]:
+        """The names and mentions of new documents; those that speak of others."""
+        names: list[tuple[Any, ...]] = []
+        mentions: list[tuple[Any, ...]] = []
+        for seq, copy in copies.items():
+            named = Named(*[getattr(copy.document, name) for name in Named._fields])
+            if copy.document.deleted_at is None:
+                names += [(seq, *name) for name in names_of_document(named).items()]
+            mentions += _mentioned(seq, named, copy.links)
+        self._copy_names(names)
+        self._copy_mentions(mentions)
+        return {one[0] for one in mentions}
 
     def _write_names(self, documents: Collection[int]) -> None:
         wanted = (self._base, list(documents))
@@ -97,18 +127,25 @@ class Linking:
             names = {} if deleted_at else names_of_document(named)
             gone += [(seq, *name) for name in known[seq].items() - names.items()]
             new += [(seq, *name) for name in names.items() - known[seq].items()]
-            found = mentions_of(named, links.get(seq, ()))
-            mentions += [(seq, *mention, mention.weight) for mention in found]
-        self._stale |= {name for _, name, _ in (*gone, *new)}
+            mentions += _mentioned(seq, named, links.get(seq, ()))
+        self._stale |= {name for _, name, _ in gone}
         self._many(
             "DELETE FROM names WHERE base_id = %s AND document = %s AND name = %s AND kind = %s",
             gone,
         )
-        columns = ("base_id", "document", "name", "kind")
-        copy_rows(self._connection, "names", columns, [(self._base, *one) for one in new])
+        self._copy_names(new)
         self._connection.execute(
             "DELETE FROM mentions WHERE base_id = %s AND document = ANY(%s)", wanted
         )
+        self._copy_mentions(mentions)
+
+    def _copy_names(self, names: Sequence[tuple[Any, ...]]) -> None:
+        self._stale |= {name for _, name, _ in names}
+        columns = ("base_id", "document", "name", "kind")
+        lines = [(self._base, *one) for one in sorted(names, key=itemgetter(1))]
+        copy_rows(self._connection, "names", columns, lines)
+
+    def _copy_mentions(self, mentions: Sequence[tuple[Any, ...]]) -> None:
         lines = {one[:KEY]: (self._base, *one) for one in reversed(mentions)}  # equal ones are one
         copy_rows(self._connection, "mentions", ("base_id", *_MENTION), [*lines.values()])
 
@@ -121,8 +158,10 @@ class Linking:
             found.setdefault(document, []).append(Link(target, kind))
         return found
 
-    def _resolve(self, owners: Iterable[int]) -> None:
-        """Find the targets of everything that these documents say, or that is said of them."""
+    def _forget_edges(self, owners: Collection[int]) -> None:
+        """Those that come from what these documents say, or from what is said of them."""
+        if not owners:
+            return
         wanted = list(owners)
         self._connection.execute(
             "DELETE FROM edges WHERE base_id = %s AND source = ANY(%s)"
@@ -134,6 +173,11 @@ class Linking:
             " AND relation IN ('PARENT_OF', 'SUPERSEDES')",
             (self._base, wanted),
         )
+
+    def _resolve(self, owners: Collection[int]) -> None:
+        """Find the targets of everything that these documents say, or that is said of them."""
+        if not owners:
+            return
         called = (
             "SELECT n.document FROM names n WHERE n.base_id = m.base_id AND n.name = m.name"
             " AND n.kind <= m.reach ORDER BY n.kind, n.document LIMIT 1"
@@ -145,7 +189,7 @@ class Linking:
             ),
             {
                 "base": self._base,
-                "wanted": wanted,
+                "wanted": list(owners),
                 "relations": list(WEIGHTS),
                 "weights": list(WEIGHTS.values()),
             },

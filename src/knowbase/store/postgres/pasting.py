@@ -50,8 +50,8 @@ class Pasting(Writing):
         self._chunks_of(copies)
         self._vectors(one for copy in copies for one in copy.chunks)
         self._write_words()
-        written = [copy.document.seq for copy in copies]
-        self._linking.refresh(written)
+        written = {copy.document.seq: copy for copy in copies}
+        self._linking.refresh(written, written)
 
     def _document(self, copy: Copy) -> list[Any]:
         document = copy.document

@@ -102,6 +102,8 @@ class Segments:
     def _taken(self, segments: Sequence[_Segment], new: Packed) -> Packed:
         """Parts, without what is gone, together with what is new; they are there no longer."""
         ids = [one.id for one in segments]
+        if not ids:
+            return new
         whole = Packed.joined([*read(self._connection, self._base, ids), new])
         for table, column in (("word_blocks", "segment"), ("word_segments", "id")):
             self._connection.execute(

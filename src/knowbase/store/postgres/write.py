@@ -77,7 +77,7 @@ class Writing(Chunks):
         self._indexed: dict[int, Counted] = {}
         self._documents: dict[int, int] = {}
         self._chunks = self._length = 0  # how many more there are
-        self.new: dict[int, Document] = {}  # those written with their seals, as they will be read
+        self.new: dict[int, Copy] = {}  # those written with their seals, as they will be read
 
     def apply(self, changes: Changes) -> list[int]:
         """Everything in `changes`; returns the seq of each draft's document."""
@@ -102,11 +102,12 @@ class Writing(Chunks):
         if self.keeping is not None:
             self.keeping.keep_said(said, changed)
         self.record(said)
-        touched = self._link(said, changed)
-        if self.keeping is not None:
-            self.keeping.finish(said, changed)
         if is_said(changes):
             self.new.clear()
+        touched = self._link(said, changed)
+        if self.keeping is not None:
+            self.keeping.new = self.new
+            self.keeping.finish(said, changed)
         seal(self._connection, self._base, changed - self.new.keys())
         seal_fields(self._connection, self._base, touched - changed)
         seal_use(self._connection, self._base, self._used(changes) - changed - touched)
@@ -149,7 +150,7 @@ class Writing(Chunks):
         if written or changes.removed:
             self._linking.changed()
         if documents or changes.removed:
-            self._linking.refresh(documents)
+            self._linking.refresh(documents, self.new)
         if self._unlinked:
             self._connection.execute(
                 "INSERT INTO unlinked (base_id, document) SELECT %s, unnest(%s::bigint[])"
@@ -218,6 +219,7 @@ class Writing(Chunks):
             return draft._replace(id=known.id)
         self._write_planned()
         self._remove([known.id])  # the path now belongs to the one that moved there
+        self.new.pop(known.seq, None)
         self._register.forget([known.id])
         return draft
 
@@ -274,8 +276,8 @@ class Writing(Chunks):
         new: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
         for one in documents:
             links = in_order(set(one.draft.reading.links))
-            self.new[one.seq] = document = read_back(one.values)
-            copy = Copy(document, {}, links, (), tuple(chunks.get(one.seq, ())))
+            copy = Copy(read_back(one.values), {}, links, (), tuple(chunks.get(one.seq, ())))
+            self.new[one.seq] = copy
             values = {**one.values, **seals(copy)}
             new.setdefault(tuple(values), []).append(tuple(values.values()))
         for columns, lines in new.items():
