@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
+from psycopg.sql import SQL
 
 from knowbase.query.conditions import EVERYTHING, OneOf, Tagged
 from knowbase.query.words import FieldWeights, KeywordQuery
@@ -148,3 +149,38 @@ def test_a_long_word_of_two_documents_is_one_word(store: PostgresStore) -> None:
     found = store.keyword(KeywordQuery((Word("x" * 5000),)), EVERYTHING, 5, WEIGHTS)
     assert len(found) == 2
     assert out_of_step(store) == {}
+
+
+def test_a_copy_answers_the_same_before_and_after_its_words_are_settled(
+    store: PostgresStore, small: None
+) -> None:
+    """Words of a base that is being copied lie whole, up to a part that is never written again."""
+    chance, source = random.Random(4), PlainStore()
+    for number in range(27):
+        source.apply(written(chance, f"d{number}"), NOW)
+    whole, copy = source.copying(), store.copying()
+    copy.start("a test", whole.frame())
+    seqs, oracle = whole.seqs(), PlainStore()
+    begun = oracle.copying()
+    begun.start("a test", whole.frame())
+    lying = []
+    for start in range(0, len(seqs), 3):
+        for each in (copy, begun):
+            each.paste(whole.copies(seqs[start : start + 3]))
+        assert_same_answers(store, oracle, chance)
+        lying.append(chunks_that_lie_whole(store))
+    assert max(lying) < segments.SIZES[-1]
+    assert lying[-1] >= segments.FEW
+    copy.paste_shared(whole.shared())
+    copy.end()
+    assert chunks_that_lie_whole(store) < segments.FEW
+    assert_same_answers(store, source, chance)
+    assert out_of_step(store) == {}
+
+
+def chunks_that_lie_whole(store: PostgresStore) -> int:
+    query = SQL(
+        "SELECT coalesce(sum(chunks), 0) FROM word_segments"
+        " WHERE base_id = %s AND fresh IS NOT NULL"
+    )
+    return int(store._connections.read(query, (store._base,))[0][0])

@@ -20,7 +20,7 @@ class _Local(threading.local):
 _local = _Local()
 BOUND = b"\xff"
 """The piece between texts: no text has this byte."""
-_BETWEEN = " \udcff "  # the same before it is encoded
+_BETWEEN = b" \xff "
 _LETTERS = b"0123456789abcdefghijklmnopqrstuvwxyz"
 _CUT = bytes(
     byte if byte in _LETTERS or byte > 127 else ord(" ") for byte in bytes(range(256)).lower()
@@ -41,8 +41,8 @@ def stems_alone(text: str) -> list[str]:
 def pieces_of(texts: "Iterable[str]") -> list[bytes]:
     """Texts cut where every text is cut, whatever stands around it, with a bound after each. The
     stems of its pieces are those of a text; most pieces are one word, and most words come again."""
-    whole = _BETWEEN.join((*texts, ""))
-    return whole.encode("utf-8", "surrogateescape").translate(_CUT).split()
+    whole = _BETWEEN.join([*(text.encode("utf-8", "surrogateescape") for text in texts), b""])
+    return whole.translate(_CUT).split()
 
 
 def stems_of(text: bytes) -> list[str]:

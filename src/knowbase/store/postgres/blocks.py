@@ -5,10 +5,12 @@ fit into one number; what does not (a very long chunk, a word more often than th
 beside them. All of it is big-endian, so that the server can write it as well.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+
+from knowbase.store.stems import bounds
 
 if TYPE_CHECKING:
     from knowbase.store.postgres.counting import Counted
@@ -78,19 +80,27 @@ class Packed(NamedTuple):
         is_there[every - first] = True
         return np.flatnonzero(is_there) + first
 
-    def by_word(self) -> "Iterable[tuple[int, bytes, bytes]]":
+    def by_word(self) -> list[tuple[int, bytes, bytes]]:
         """Each word with its postings, as a block holds them; in the order that they have."""
         words = self.narrow["word"].astype("i8")
         order = np.argsort(words, kind="stable")
-        words, starts = np.unique(words[order], return_index=True)
-        ends = np.append(starts, len(order))[1:]
-        records = self.narrow["record"][order].tobytes()
-        wide = {int(word): self.wide[self.wide["word"] == word] for word in set(self.wide["word"])}
-        for word, start, end in zip(words.tolist(), starts.tolist(), ends.tolist(), strict=True):
-            more = wide.pop(word, None)
-            yield word, records[8 * start : 8 * end], b"" if more is None else more.tobytes()
-        for word, more in sorted(wide.items()):
-            yield word, b"", more.tobytes()
+        words, records = words[order], self.narrow["record"][order].tobytes()
+        at = bounds(words)
+        numbers, places = words[at[:-1]].tolist(), (8 * at).tolist()
+        found = [
+            (word, records[start:end], b"")
+            for word, start, end in zip(numbers, places[:-1], places[1:], strict=True)
+        ]
+        return self._with_wide(found) if len(self.wide) else found
+
+    def _with_wide(self, found: list[tuple[int, bytes, bytes]]) -> list[tuple[int, bytes, bytes]]:
+        """These words, and those that have no narrow postings behind them."""
+        wide = {
+            word: self.wide[self.wide["word"] == word].tobytes()
+            for word in sorted({*self.wide["word"].tolist()})
+        }
+        both = [(word, narrow, wide.pop(word, b"")) for word, narrow, _ in found]
+        return both + [(word, b"", more) for word, more in wide.items()]
 
 
 def packed(counted: "Counted", words: "Mapping[str, int]") -> Packed:

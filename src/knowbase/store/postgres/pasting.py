@@ -27,6 +27,8 @@ _REPLACED = ("uses", "sessions", "relations", "files", "sources", "saved")
 class Pasting(Writing):
     """One transaction of copying; the base's row is locked for as long as it takes."""
 
+    _is_copy = True
+
     def __init__(self, connection: Connection, base: int) -> None:
         super().__init__(connection, base, "", None)
 
@@ -94,7 +96,8 @@ class Pasting(Writing):
             copy_vectors(self._connection, self._base, kind, vectors, self._documents)
 
     def paste_shared(self, shared: SharedParts) -> None:
-        """What belongs to no document alone, in place of what there is."""
+        """What belongs to no document alone, in place of what there is; and the last words."""
+        self._settle_words()
         related = self._related()
         for table in _REPLACED:
             self._connection.execute(SQL(f"DELETE FROM {table} WHERE base_id = %s"), (self._base,))
@@ -117,6 +120,13 @@ class Pasting(Writing):
             (shared.similar_above, shared.similar_most, self._base),
         )
         analyze(self._connection)
+
+    def _settle_words(self) -> None:
+        """What lay whole, in case more would come, as every base has it."""
+        from knowbase.store.postgres.blocks import Packed
+        from knowbase.store.postgres.segments import Segments
+
+        Segments(self._connection, self._base).add(Packed.nothing())
 
     def _related(self) -> set[int]:
         """The documents that relations start from."""

@@ -28,6 +28,7 @@ def drop_unused(connection: Connection, base: int, words: Collection[int] | None
 class Postings(Recording):
     """What a transaction changes of the words, and how it ends up in the tables."""
 
+    _is_copy = False  # whether a whole base is being copied
     _next_seq: int
     _next_chunk: int
     _next_word: int
@@ -64,7 +65,8 @@ class Postings(Recording):
             segments.drop(self._unindexed)
             counted = self._counted()
             known = self._known_words(counted)
-            segments.add(Packed.joined([packed(one, known) for one in counted]))
+            new = Packed.joined([packed(one, known) for one in counted])
+            segments.add(new, is_copy=self._is_copy)
         self._connection.execute(
             "UPDATE bases SET next_seq = %s, next_chunk = %s, next_word = %s,"
             " chunks = chunks + %s, length = length + %s WHERE id = %s",

@@ -57,12 +57,14 @@ class Segments:
             (given, self._base, given),
         )
 
-    def add(self, new: Packed) -> None:
-        """Postings of chunks that no part speaks of; then parts that are too many become one."""
+    def add(self, new: Packed, *, is_copy: bool = False) -> None:
+        """Postings of chunks that no part speaks of; then parts that are too many become one.
+        Those of a base that is being copied lie whole until there are enough for a part that is
+        never written again."""
         there = self._there()
         fresh = [one for one in there if one.is_fresh]
         chunks = len(new.chunks()) + sum(one.chunks - one.gone for one in fresh)
-        if chunks >= FEW:
+        if chunks >= (SIZES[-1] if is_copy else FEW):
             self._write_blocks(self._taken(fresh, new))
             there = self._there()
         elif len(fresh) >= MOST_ROWS or any(one.is_worn for one in fresh):
