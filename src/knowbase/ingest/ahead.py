@@ -101,7 +101,9 @@ def _read(path: str, most_bytes: int) -> tuple[bytes, float]:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise Gone
-            data = file.read(most_bytes + 1)
+            data = file.read(min(status.st_size, most_bytes) + 1)  # room for more costs time
+            if len(data) > status.st_size:  # it grows just now
+                data += file.read(most_bytes + 1 - len(data))
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         raise Gone from None
     if len(data) > most_bytes:

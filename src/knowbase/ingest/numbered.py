@@ -18,6 +18,7 @@ def asks_for_number(path: str) -> bool:
     try:
         with open(path, "rb", opener=without_waiting) as file:
             is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            return is_file and _ASKS.search(file.read(_HEAD)) is not None
+            head = file.read(_HEAD) if is_file else b""
+            return b"KB-" in head.upper() and _ASKS.search(head) is not None
     except OSError:  # whoever reads it says so
         return False
