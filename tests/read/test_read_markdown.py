@@ -270,6 +270,7 @@ def test_plain_text_is_parsed_as_by_all_rules_of_the_parser() -> None:
         "word", "Two words ", "a  ", " ", "  ", "\n", "\n", "\n\n", "# ", "- ", "1. ", "#tag", "\t",
         "x:: y", "$", "> ", "| a | b |\n|---|---|\n", "]", ":", "é", "text\n===\n", "---", "    ",
         "\\", "*", "_", "~~", "`", "[a](b)", "[[Note]]", "![[x]]", "<p>", "&amp;", "$$\n", "!",
+        "\n---", "\n> ===\n", "\n  - |", "\na|b\n-|-\n", "\n- a\n- b\n", "\r\n", "\0",
     ]  # fmt: skip
     quick, whole = parser(), new_parser()
     for _ in range(3000):

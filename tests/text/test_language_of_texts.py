@@ -1,9 +1,12 @@
 """Which language a text is in, by its letters and its common words."""
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from knowbase.text import forms
 from knowbase.text.languages import ENGLISH, LATIN, NONE, language_of
 
 
@@ -30,3 +33,10 @@ def test_a_language_is_told_by_letters_and_common_words(text: str, language: str
 @given(st.text(max_size=300))
 def test_every_text_is_in_some_language_or_none(text: str) -> None:
     assert language_of(text)
+
+
+def test_words_are_cut_as_the_pattern_of_words_finds_them() -> None:
+    chance = random.Random(4)
+    for _ in range(5000):
+        text = "".join(chance.choices("aAbzZ09_+#-. \n'", k=chance.randrange(30)))
+        assert forms._ascii_words(text) == forms._ASCII_WORD.findall(text.lower()), text

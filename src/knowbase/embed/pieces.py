@@ -67,6 +67,20 @@ class _Counts(dict[str, int]):
         return count
 
 
+class _Ways(dict[int, int]):
+    """The rank of each pair that was met, and the token that it becomes: words consist of the same
+    few."""
+
+    def __init__(self, find: Callable[[int], int]) -> None:
+        self._find = find
+
+    def __missing__(self, pair: int) -> int:
+        if len(self) >= MOST_WORDS:
+            self.clear()
+        self[pair] = way = self._find(pair)
+        return way
+
+
 class Counted(Sequence[tuple[int, int]]):
     """Places of tokens, of which most texts need no more than the number."""
 
@@ -104,6 +118,7 @@ class Pieces:
         self._bytes = data[:512].cast("H")
         self._pairs = data[512 : 512 + 4 * count].cast("I")
         self._merged = data[512 + 4 * count :].cast("I")
+        self._ways = _Ways(self._way)
         self._counts = _Counts(self._count_word)
         self._parts = _Counts(self._count_part)
 
@@ -137,18 +152,18 @@ class Pieces:
         return len(self._tokens(part))
 
     def _tokens(self, word: str) -> list[int]:
-        tokens = [self._bytes[byte] for byte in word.encode()]
-        ways = [self._way(one, other) for one, other in pairwise(tokens)]
+        tokens, known = [self._bytes[byte] for byte in word.encode()], self._ways
+        ways = [known[one << 16 | other] for one, other in pairwise(tokens)]
         while ways and (first := min(ways)) != _NEVER:
             at = ways.index(first)
             tokens[at : at + 2] = [first & 0xFFFF]
             around = tokens[max(0, at - 1) : at + 2]
-            ways[max(0, at - 1) : at + 2] = [self._way(*pair) for pair in pairwise(around)]
+            new = [known[one << 16 | other] for one, other in pairwise(around)]
+            ways[max(0, at - 1) : at + 2] = new
         return tokens
 
-    def _way(self, one: int, other: int) -> int:
+    def _way(self, pair: int) -> int:
         """The rank of a pair, and the token that it becomes."""
-        pair = one << 16 | other
         at = bisect_left(self._pairs, pair)
         found = at < len(self._pairs) and self._pairs[at] == pair
         return self._merged[at] if found else _NEVER

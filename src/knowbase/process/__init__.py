@@ -24,10 +24,15 @@ def address_space_of(process: int) -> int:
 
 def _memory(process: str, field: int) -> int:
     try:
-        with open(f"/proc/{process}/statm", encoding="ascii") as file:
-            return int(file.read().split()[field]) * os.sysconf("SC_PAGE_SIZE")
+        descriptor = os.open(f"/proc/{process}/statm", os.O_RDONLY)
+    except OSError:
+        return 0
+    try:
+        return int(os.read(descriptor, 200).split()[field]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError):
         return 0
+    finally:
+        os.close(descriptor)
 
 
 def report_to_nobody() -> None:

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from knowbase.errors import KnowbaseError
-from knowbase.process import resident_bytes
+from knowbase.process import collect_rarely, resident_bytes
 
 CALL = struct.Struct("!QQ")  # how long the facts are, and the data after them
 ANSWER = struct.Struct("!Q")
@@ -33,6 +33,7 @@ def main(job: str, memory_mb: int) -> None:
     module, _, function = job.partition(":")
     run = getattr(import_module(module), function)
     _confine(memory_mb << 20)
+    collect_rarely()
     _answer(answers, {"ready": True})
     while (call := _call(calls)) is not None:
         facts, data = call

@@ -28,12 +28,15 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 # Headings by the look of a line; some that look so stand in a block of code.
 _HEADING_LINE = re.compile(r" {0,3}(?:#{1,6}(?:\s|$)|=+\s*$|-+\s*$)")
 _LOOK_LIKE_ONE = 4
+# Below text: of a heading, or of the first row of a table; in quotations and lists, too.
+_UNDERLINE = re.compile(r"\n[ \t>]*[-=:|][-=:| \t]*(?:\n|\Z)")
 _WORD = re.compile(r"[^\W_]+")
 _SHORT = 2  # letters of a word that says nothing of what a page is about
 _HREF = re.compile(r"""<a\s[^<>]{0,500}?\bhref\s*=\s*(["'])([^"'<>]{1,500})\1""", re.IGNORECASE)
 _MARK = re.compile(r"[\\`*_~\[!<&]")  # what may be more than text, within a line
 DEEPEST = 100  # levels of lists and quotes; what lies deeper is lost (a list's level is two)
 _LONGEST_FORMULA = 300  # lines
+_LONG_PARAGRAPH = 2000  # characters
 
 
 class Heading(NamedTuple):
@@ -62,10 +65,10 @@ def read_markdown(
 ) -> Reading:
     """A Markdown text as a document; with `most`, as far as that many sections may go, and with
     the `name` of its file, where that says what it is about."""
-    lines = _LINE.findall(text)
+    lines = _lines_of(text)
     matter = front_matter(lines)
     warnings = list(matter.warnings)
-    body = _LINE.findall(cleaned("".join(lines[matter.lines :]), mdx=mdx))
+    body = _lines_of(cleaned("".join(lines[matter.lines :]), mdx=mdx))
     if most is not None and (end := _far_enough(body, most * _LOOK_LIKE_ONE)) < len(body):
         warnings.append(f"only its first {end} lines are read: it has too many headings")
         body = body[:end]
@@ -81,6 +84,14 @@ def read_markdown(
     return reading._replace(warnings=tuple(warnings))
 
 
+def _lines_of(text: str) -> list[str]:
+    """With their ends."""
+    if "\r" in text:
+        return _LINE.findall(text)
+    *lines, last = text.split("\n")
+    return [line + "\n" for line in lines] + ([last] if last else [])
+
+
 def headings_in(text: str) -> Iterator[Heading]:
     """The headings of a text, whatever their level."""
     return _headings(parser().parse(text))
@@ -88,6 +99,8 @@ def headings_in(text: str) -> Iterator[Heading]:
 
 def _far_enough(lines: list[str], most: int) -> int:
     """The line of the heading after so many: each takes memory before it can be counted."""
+    if len(lines) <= most:
+        return len(lines)
     seen = 0
     for number, line in enumerate(lines):
         seen += _HEADING_LINE.match(line) is not None
@@ -117,9 +130,8 @@ def _reading(
 
 def _described(sections: tuple[Section, ...], matter: Matter) -> tuple[Section, ...]:
     """With what the front matter says the document is about, where the text does not say it."""
-    about = plain_title(matter.description)
-    said = " ".join(sections[0].text.split()) if sections else ""
-    if not about or about in said:
+    about = plain_title(matter.description) if matter.description else ""
+    if not about or (sections and about in " ".join(sections[0].text.split())):
         return sections
     # Two line ends, which the front matter had too: every line keeps its number.
     first = Section("_preamble", None, "", f"{about}\n\n", max(1, matter.lines - 1))
@@ -155,6 +167,7 @@ def _is_like(heading: str, name: str) -> bool:
 @lru_cache(maxsize=1)
 def parser() -> "MarkdownIt":
     made = new_parser()
+    made.core.ruler.at("normalize", _normal_rule)
     made.core.ruler.at("inline", _inline_rule)
     made.block.ruler.before("table", "plain_paragraph", _paragraph_rule)
     return made
@@ -197,15 +210,25 @@ def _line_at(state: "StateBlock", line: int) -> str:
 
 
 def _paragraph_rule(state: "StateBlock", start: int, end: int, silent: bool) -> bool:
-    """The parser's rule for a line alone that begins with a letter: no other rule would have it."""
-    at, after = state.bMarks[start] + state.tShift[start], start + 1
+    """The parser's rule for what begins with a letter, and has no line below that would make more
+    of it: no other rule would have it."""
+    at = state.bMarks[start] + state.tShift[start]
     if not state.src[at : at + 1].isalpha() or state.is_code_block(start):
         return False
-    if after < state.lineMax and not state.isEmpty(after):
+    end = state.src.find("\n\n", at, at + _LONG_PARAGRAPH) + 1 or len(state.src)
+    if end - at > _LONG_PARAGRAPH or _UNDERLINE.search(state.src, at, end):
         return False
     from markdown_it.rules_block import paragraph
 
     return paragraph(state, start, end, silent)
+
+
+def _normal_rule(state: "StateCore") -> None:
+    """The parser's rule for line ends and NULs, where there are such."""
+    if "\r" in state.src or "\0" in state.src:
+        from markdown_it.rules_core import normalize
+
+        normalize(state)
 
 
 def _inline_rule(state: "StateCore") -> None:

@@ -15,6 +15,7 @@ _LINES = re.compile(  # of the length at which programs break them, and the shor
     rf"(?<![\w+/=-]){_PIECE}(?:[\"',\\]*\s[ \t>\"']*{_PIECE}){{3,}}"
     r"(?:[\"',\\]*\s[ \t>\"']*[A-Za-z0-9+/]{1,160}={1,2})?(?![\w+/=-])"
 )
+_SHAPE = re.sub(rb"[A-Za-z0-9+/]", b"x", bytes(range(256)))
 _SIGNED = re.compile(r"\beyJ[\w-]{16,}\.[\w-]{16,}\.[\w-]{16,}", re.ASCII)  # a web token
 _SOFT_HYPHEN = "\u00ad"  # not seen, but a search would take it for the end of a word
 _KINDS = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile(r"\d"))
@@ -41,10 +42,16 @@ def _text(text: str) -> str:
         return text
     found = _DATA_URI.sub(r"\1…", text) if "data:" in text else text
     found = _SIGNED.sub("…", found) if "eyJ" in found else found
-    if max(map(len, text.split()), default=0) < _SHORTEST:
+    if not _has_run(found):
         return found
     found = _RUN.sub(lambda match: "…" if _is_coded(match[0]) else match[0], found)
     return _LINES.sub(_blank, found)
+
+
+def _has_run(text: str) -> bool:
+    """Whether as many letters stand together as in a line of data: most texts are spared more."""
+    shape = text.encode("utf-8", "replace").translate(_SHAPE)
+    return b"x" * _SHORTEST in shape
 
 
 def _is_coded(run: str) -> bool:
