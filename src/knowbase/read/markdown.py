@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import unescape
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,11 +17,15 @@ from knowbase.text.slugs import unique_slugs
 from knowbase.values.reading import Link, Reading, Section
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_core import StateCore
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
+
+    BlockRule = Callable[[StateBlock, int, int, bool], bool]
 
 # The same line ends as the parser's, so that its line numbers fit.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
@@ -166,10 +170,13 @@ def _is_like(heading: str, name: str) -> bool:
 
 @lru_cache(maxsize=1)
 def parser() -> "MarkdownIt":
+    from markdown_it.rules_block import paragraph
+    from markdown_it.token import Token
+
     made = new_parser()
     made.core.ruler.at("normalize", _normal_rule)
-    made.core.ruler.at("inline", _inline_rule)
-    made.block.ruler.before("table", "plain_paragraph", _paragraph_rule)
+    made.core.ruler.at("inline", partial(_inline_rule, Token))
+    made.block.ruler.before("table", "plain_paragraph", partial(_paragraph_rule, paragraph))
     return made
 
 
@@ -209,17 +216,17 @@ def _line_at(state: "StateBlock", line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
 
 
-def _paragraph_rule(state: "StateBlock", start: int, end: int, silent: bool) -> bool:
+def _paragraph_rule(
+    paragraph: "BlockRule", state: "StateBlock", start: int, end: int, silent: bool
+) -> bool:
     """The parser's rule for what begins with a letter, and has no line below that would make more
     of it: no other rule would have it."""
     at = state.bMarks[start] + state.tShift[start]
     if not state.src[at : at + 1].isalpha() or state.is_code_block(start):
         return False
-    end = state.src.find("\n\n", at, at + _LONG_PARAGRAPH) + 1 or len(state.src)
-    if end - at > _LONG_PARAGRAPH or _UNDERLINE.search(state.src, at, end):
+    blank = state.src.find("\n\n", at, at + _LONG_PARAGRAPH) + 1 or len(state.src)
+    if blank - at > _LONG_PARAGRAPH or _UNDERLINE.search(state.src, at, blank):
         return False
-    from markdown_it.rules_block import paragraph
-
     return paragraph(state, start, end, silent)
 
 
@@ -231,7 +238,7 @@ def _normal_rule(state: "StateCore") -> None:
         normalize(state)
 
 
-def _inline_rule(state: "StateCore") -> None:
+def _inline_rule(token_of: "type[Token]", state: "StateCore") -> None:
     """The parser's rule for running text, which most of the time is nothing but text: what has no
     mark that another rule looks for is not given to them all, letter by letter."""
     for token in state.tokens:
@@ -240,21 +247,19 @@ def _inline_rule(state: "StateCore") -> None:
                 token.children = []
                 state.md.inline.parse(token.content, state.md, state.env, token.children)
             else:
-                token.children = list(_lines_of_text(token.content))
+                token.children = list(_lines_of_text(token.content, token_of))
 
 
-def _lines_of_text(content: str) -> Iterator["Token"]:
-    from markdown_it.token import Token
-
+def _lines_of_text(content: str, token_of: "type[Token]") -> Iterator["Token"]:
     *lines, last = content.split("\n")
     for number, line in enumerate(lines):
         begun = line.lstrip(" \t") if number else line
         text = begun.rstrip(" ")
         if text:
-            yield Token("text", "", 0, content=text)
-        yield Token("hardbreak" if len(begun) - len(text) > 1 else "softbreak", "br", 0)
+            yield token_of("text", "", 0, content=text)
+        yield token_of("hardbreak" if len(begun) - len(text) > 1 else "softbreak", "br", 0)
     if last := last.lstrip(" \t") if lines else last:
-        yield Token("text", "", 0, content=last)
+        yield token_of("text", "", 0, content=last)
 
 
 def _wiki_rule(state: "StateInline", silent: bool) -> bool:

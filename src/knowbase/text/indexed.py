@@ -24,7 +24,7 @@ def index_terms(
     return " ".join(words)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)  # of more documents than are written together
 def document_terms(document_type: str, names: tuple[str, ...], title: str) -> str:
     """What all chunks of a document begin with."""
     words = [type_mark(document_type), *names]
@@ -33,7 +33,7 @@ def document_terms(document_type: str, names: tuple[str, ...], title: str) -> st
     return " ".join(words)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)  # of more documents than are written together
 def _surfaces(text: str) -> tuple[str, ...]:
     """Of what the chunks of a document have in common."""
     return tuple(extra.surface for extra in extras(text))

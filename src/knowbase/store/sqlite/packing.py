@@ -7,7 +7,7 @@ SQL, `packed` and `plain` are functions of every connection of ours; triggers ne
 
 import re
 import zlib
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from knowbase.errors import BaseDamaged
@@ -131,9 +131,16 @@ def kept_name(name: str) -> bytes | str:
         return name
     if len(name) == _ID_LETTERS and _id().fullmatch(name):
         return bytes.fromhex(name.replace("-", ""))
+    key: bytes = _hashing()(name.encode("utf-8", "surrogatepass")).digest()
+    return key
+
+
+@cache
+def _hashing() -> Any:
+    """Loaded where names are written, and not looked for again for each of them."""
     from hashlib import blake2b
 
-    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=_KEY).digest()
+    return partial(blake2b, digest_size=_KEY)
 
 
 def name_of(kept: Any) -> str | None:
