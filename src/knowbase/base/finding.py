@@ -174,7 +174,7 @@ class Finding(BaseServices):
             raise NotAllowed(
                 "recording in a session is writing",
                 field="session",
-                hint="session_filter looks without recording; over HTTP, a POST records",
+                hint="without a session it is only looked for; over HTTP, a POST records",
             )
         name = session_name(request.recalled_in)
         if request.session is not None:

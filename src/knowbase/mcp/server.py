@@ -214,13 +214,12 @@ def _call(
     base: "Callable[[], Base]", names: "Sequence[str]", name: str, arguments: Mapping[str, Any]
 ) -> types.CallToolResult:
     from knowbase.mcp.answering import answer
-    from knowbase.mcp.tools import call_of, chosen, tools
+    from knowbase.mcp.tools import call_of, chosen, listed, tools
     from knowbase.operations.wire import encodable
 
-    served = chosen(names)
-    tool = tools().get(name) if name in served else None
+    tool = tools().get(name) if name in chosen(names) else None
     if tool is None:
-        known = ", ".join(served)
+        known = ", ".join(one.name for one in listed(current.get(), names))
         message = f"there is no tool {name!r} (one of {known})"
         raise MCPError(code=types.INVALID_PARAMS, message=message)
     call = call_of(tool, arguments, current.get())

@@ -13,7 +13,7 @@ def worded(verdict: str, probability: float) -> str:
     return f"verdict: {verdict} ({probability:.0%})"
 
 
-def _counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
@@ -32,9 +32,9 @@ def _left_out(data: Data) -> Iterable[str]:
 
 def _folder(data: Data) -> Iterable[str]:
     for one in data["folders"]:
-        yield f"{one['folder']} {_counted(one['documents'], 'document')}"
+        yield f"{one['folder']} {counted(one['documents'], 'document')}"
     yield from map(_line, data["documents"])
-    total = _counted(data["total"], "document")
+    total = counted(data["total"], "document")
     yield f"{len(data['documents'])} of {total} below {data['folder'] or '/'}"
     yield from (f"note: {one}" for one in data.get("notices", ()))
     if "next_cursor" in data:
@@ -48,7 +48,7 @@ def _links(data: Data) -> Iterable[str]:
         yield f"{arrow} {one['relation']} {_line(one['document'])}"
     for one in data["unresolved"]:
         yield f"leads nowhere: {one['target']}"
-    yield _counted(len(data["links"]), "link")
+    yield counted(len(data["links"]), "link")
     yield from _left_out(data)
 
 
@@ -56,10 +56,10 @@ def _map(data: Data) -> Iterable[str]:
     if "communities" in data:
         for one in data["communities"]:
             central = ", ".join(map(_line, one["central"]))
-            yield f"{one['label']}: {_counted(one['size'], 'document')}, such as {central}"
-        yield f"without links: {_counted(data['unlinked'], 'document')}"
+            yield f"{one['label']}: {counted(one['size'], 'document')}, such as {central}"
+        yield f"without links: {counted(data['unlinked'], 'document')}"
     for one in data.get("documents", ()):
-        links = _counted(one["links_to_it"], "link")
+        links = counted(one["links_to_it"], "link")
         yield f"{one['score']:.4f} {_line(one['document'])}, {links} to it"
     yield from _left_out(data)
 
@@ -68,7 +68,7 @@ def _edit(data: Data) -> Iterable[str]:
     for document in data["documents"]:
         states = [name for name in ("archived", "superseded_by", "expires_at") if name in document]
         yield _line(document) + (f": {', '.join(states)}" if states else "")
-    yield _counted(len(data["documents"]), "document")
+    yield counted(len(data["documents"]), "document")
     yield from _left_out(data)
 
 

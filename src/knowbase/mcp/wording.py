@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from knowbase.mcp.quoting import quoted
-from knowbase.mcp.worded import MORE, worded
+from knowbase.mcp.worded import MORE, counted, worded
 from knowbase.memory.brief import with_quotes
 from knowbase.text.snippets import END_MARK, MARK
 
@@ -192,8 +192,9 @@ def _feedback(data: Data) -> Iterable[str]:
 
 def _status(data: Data) -> Iterable[str]:
     kinds = ", ".join(f"{number} {kind}" for kind, number in data["types"].items())
-    yield f"{data['documents']} documents ({kinds})" if kinds else "0 documents"
-    yield f"{data['chunks']} chunks, {data['embedded']} with vectors; {data['tags']} tags"
+    yield counted(data["documents"], "document") + (f" ({kinds})" if kinds else "")
+    chunks, tags = counted(data["chunks"], "chunk"), counted(data["tags"], "tag")
+    yield f"{chunks}, {data['embedded']} with vectors; {tags}"
     yield f"model: {data['model']['name']}" if data["model"] else "no vectors yet: words alone find"
     for problem in data["problems"]:
         yield f"could not read {problem['path']}: {problem['problem']}"
