@@ -70,6 +70,14 @@ def test_an_agent_is_led_to_the_file_and_the_line_and_reads_on(project: Kb) -> N
         )
         assert large.structured_content["results"][0]["content"] == whole["text"]
 
+        chapters = [f"## Chapter {one}\n\n{'Of ropes and knots. ' * 30}\n" for one in range(30)]
+        last = "## Towing\n\nThe tug is called Halcyon.\n"
+        await ask("kb_remember", text="\n".join((*chapters, last)), title="A long note")
+        found = await ask("kb_search", query="tug Halcyon", limit=1, detail="full", max_tokens=700)
+        [cut] = found.structured_content["results"]
+        assert cut["content"] == f"…\n{last}"
+        assert "content_cursor" not in cut
+
         related = await ask("kb_get_related", entry_id="docs/quay.md")
         [note] = related.structured_content["results"]
         assert (note["path"], note["relation"], note["entry_type"]) == (

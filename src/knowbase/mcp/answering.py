@@ -1,5 +1,6 @@
 """From a call to an answer: run the operation, shape what it gives, keep it short enough."""
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -130,16 +131,24 @@ class Answering:
 
     def _first_cut(self, data: dict[str, Any]) -> AgentAnswer | None:
         """A first result that is too long, with as much of its content as fits, and where
-        kb_get goes on; None when nothing of it does."""
+        kb_get goes on; None when nothing of it does. What was found is in it: where the beginning
+        does not reach so far, it begins there."""
+        found = _start_of(data["results"][0].get("heading"), data["results"][0]["content"])
+        cut, length = self._cut_from(0, data)
+        return cut if length > found or not length else self._cut_from(found, data)[0]
+
+    def _cut_from(self, start: int, data: dict[str, Any]) -> tuple[AgentAnswer | None, int]:
         first = data["results"][0]
-        text = first["content"]
+        text, before = first["content"][start:], "…\n" if start else ""
 
         def tell_part(length: int) -> AgentAnswer:
-            part = {**first, "content": text[:length], "content_cursor": str(length)}
+            following = {"content_cursor": str(start + length)} if length < len(text) else {}
+            part = {**first, "content": before + text[:length], **following}
             return self._fitted_answer({**data, "results": [part]})
 
         length = self.budget.most_of(min(len(text), self.budget.longest), tell_part)
-        return tell_part(good_end(text, length)) if length else None
+        length = good_end(text, length) if length else 0
+        return (tell_part(length) if length else None), length
 
     def document(self) -> AgentAnswer:
         """A document's text from the cursor on."""
@@ -191,6 +200,13 @@ class Answering:
     def _fitted_answer(self, data: dict[str, Any]) -> AgentAnswer:
         shown = cleaned(data)
         return AgentAnswer(shown, wording.text_of(self.call.tool.name, shown), _links(data))
+
+
+def _start_of(heading: str | None, text: str) -> int:
+    """Where the section begins that was found; 0 where that cannot be told."""
+    line = rf"^#*[ \t]*{re.escape(heading)}[ \t#]*$" if heading else ""
+    match = re.search(line, text, re.MULTILINE)
+    return match.start() if match else 0
 
 
 class _Text(NamedTuple):
