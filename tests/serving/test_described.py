@@ -12,7 +12,7 @@ import knowbase
 from servers import Served, serving
 
 PATHS = ("search", "list", "notes", "expire", "session/start", "saved/run", "inbox", "kb_search")
-REFUSED = (400, 404, 409, 415, 422)
+REFUSED = (400, 404, 409, 413, 415, 422)  # 413: too many of a text that happens to be long
 SHARED: dict[str, Any] = {"mode": "keyword", "delete": False}  # fast, and nothing is removed
 STATE = ("session", "session_filter", "under", "children", "parent", "replace", "supersede")
 """What they name must be there: no description can tell what is."""
