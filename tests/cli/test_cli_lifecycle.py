@@ -530,3 +530,19 @@ def test_what_is_named_twice_is_changed_and_counted_once(kb: Kb) -> None:
     for command in (("archive",), ("forget", "--yes"), ("restore",), ("tag", "--add", "x")):
         found = kb.json(command[0], "N-1", "n-1", *command[1:])["documents"]
         assert [one["code"] for one in found] == ["N-1"]
+
+
+def test_a_state_that_is_asked_for_is_found_whatever_else_hides_it(kb: Kb) -> None:
+    for number in (1, 2, 3):
+        kb("note", f"zebra {number}", "--code", f"N-{number}")
+    kb("archive", "N-1", "N-2")
+    kb("supersede", "N-1", "N-3")
+
+    def found(query: str) -> set[str]:
+        return {hit["code"] for hit in kb.json("search", query, "--fts-only")["hits"]}
+
+    assert found("is:archived") == found("zebra is:archived") == {"N-1", "N-2"}
+    assert found("+is:archived zebra") == {"N-1", "N-2"}
+    assert found("is:superseded") == found("is:archived is:superseded") == {"N-1"}
+    assert found("-is:archived") == found("zebra") == {"N-3"}
+    assert found("is:archived OR zebra") == {"N-2", "N-3"}

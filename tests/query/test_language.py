@@ -140,7 +140,9 @@ def test_directives() -> None:
     like = meaning("like:X-1 debt")
     assert [one.document.code for one in like.like] == ["X-1"]
     assert (like.text, describe(like.filter)) == ("debt", "NOT id = id-1")
-    assert meaning("is:superseded include:archived").include == {"superseded", "archived"}
+    assert meaning("include:superseded include:archived").include == {"superseded", "archived"}
+    assert meaning("is:superseded debt").include == {"superseded", "archived", "expired"}
+    assert meaning("is:superseded OR debt").include == {"superseded"}
 
 
 @pytest.mark.parametrize(

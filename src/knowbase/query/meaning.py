@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeGuard
 from knowbase.query.bounds import MAX_OF_ONE, bounded
 from knowbase.query.conditions import (
     EVERYTHING,
+    HIDDEN_STATES,
     AnyOf,
     Compare,
     Condition,
@@ -45,6 +46,8 @@ from knowbase.query.tree import (
 from knowbase.query.words import MAX_CHARACTERS, MAX_WORDS, KeywordQuery, keyword_query
 from knowbase.text.analysis import Word, phrase_words, prefix_words, required_words, type_mark
 from knowbase.values.characters import clean
+
+ALL_STATES = frozenset(HIDDEN_STATES)
 
 
 class Summary(NamedTuple):
@@ -215,7 +218,7 @@ class _Reader:
             keyword_filter=both(others, self._top(tree)) if tree is not None else EVERYTHING,
             similar=tuple(self._similar),
             like=tuple(self._like),
-            include=self._include,
+            include=ALL_STATES if self._asks_for_a_state(tree) else self._include,
             weights=self._weights,
             as_of=self._as_of,
             tree=tree,
@@ -223,6 +226,15 @@ class _Reader:
             open_ended=bool(positive) and tree is not None and not _needs_text(tree),
             related=tuple(self._related),
             hops=self._depth[0] if self._depth is not None else HOPS,
+        )
+
+    def _asks_for_a_state(self, tree: Node | None) -> bool:
+        """Whether all that is found has a state that hides it: then no other one does."""
+        parts = tree.parts if isinstance(tree, And | Together) else (tree,)
+        bare = (part.part if isinstance(part, Must) else part for part in parts)
+        return any(
+            isinstance(one, Operator) and one.name == "is" and one.at in self._conditions
+            for one in bare
         )
 
     def _keyword(
