@@ -33,7 +33,7 @@ export type Rendered = { "id": string; "code": string; "title": string; "type": 
 export type Original = { "code": string; "path": string; "media_type": string; "size_bytes": number; "content": string };
 export type Listing = { "documents": (Document)[]; "total": number; "notices": (string)[]; "hidden": Record<string, number> };
 export type FolderCount = { "folder": string; "documents": number };
-export type Folder = { "folder": string; "folders": (FolderCount)[]; "documents": (Document)[]; "total": number };
+export type Folder = { "folder": string; "folders": (FolderCount)[]; "documents": (Document)[]; "total": number; "notices": (string)[] };
 export type TagCount = { "tag": string; "documents": number };
 export type Tags = { "tags": (TagCount)[] };
 export type Timeline = { "anchor": Document; "before": (Document)[]; "after": (Document)[]; "sessions": Record<string, Session> };
@@ -190,7 +190,7 @@ export interface Operations {
   "tasks": { takes: Record<string, unknown>; gives: TaskList };
   "task/start": { takes: { "task": string; "paths"?: (string)[] | null; "tags"?: (string)[] | null; "model"?: string | null; "make"?: number | null }; gives: TaskLine };
   "task/stop": { takes: { "id": string }; gives: TaskLine };
-  "config": { takes: Record<string, unknown>; gives: Config };
+  "config": { takes: { "key"?: string | null }; gives: Config };
   "config/set": { takes: { "key": string; "value": string; "dry_run"?: boolean | null }; gives: SettingChange };
   "config/reset": { takes: { "key": string; "dry_run"?: boolean | null }; gives: SettingChange };
   "profiles": { takes: { "name"?: string | null }; gives: Profiles };
