@@ -98,6 +98,7 @@ class Run:
         self._gone = GoneFiles(services.store, work)
         self._may_settle = self._settling = False  # files read again for what came in after them
         self._successors: dict[str, str] = {}  # what files say took their place
+        self._going: list[str] = []  # a stop may come when they are gone and not yet said
         self._new_sources: set[str] = set()
         self._moved_from: set[str] = set()
         self._holders: set[str] = set()  # files that documents lie in
@@ -357,6 +358,9 @@ class Run:
             is_stored = there is not None and there.sha256 == one.record.sha256 and there.document
             if is_stored and one.record.path not in one.listed:
                 one.listed.append(one.record.path)
+        left = self._services.store.files(self._going) if self._going else {}
+        gone = [path for path in self._going if path not in left]
+        self._tally.removed += [path for path in gone if path not in self._tally.removed]
 
     def warn(self, told: Sequence[str]) -> None:
         self._warnings += told
@@ -394,8 +398,10 @@ class Run:
         if not prune and (told := too_many(each, missing)) is not None:
             self._warnings.append(told)
             return
+        self._going = [record.path for record in missing if record.document]
         self._batch.apply(removal_of(self._services.store, missing))
-        self._tally.removed += [record.path for record in missing if record.document]
+        self._tally.removed += self._going
+        self._going = []
 
     def _made_one(self) -> None:
         self._load.embedded(self._batch.share)
