@@ -46,21 +46,36 @@ def run(arguments: list[str]) -> int:
     try:
         return _dispatch([clean(argument) for argument in arguments])
     except KnowbaseError as error:
+        if _comes_of_an_interrupt(error):
+            return _interrupted()
         _report_error(error, as_json, debug)
         return error.exit_code
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return _interrupted()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
+        if _comes_of_an_interrupt(error):
+            return _interrupted()
         unexpected = KnowbaseError(
             f"something went wrong inside knowbase ({type(error).__name__})",
             hint="run it again with --debug to see where",
         )
         _report_error(unexpected, as_json, debug)
         return UNEXPECTED
+
+
+def _interrupted() -> int:
+    print("interrupted", file=sys.stderr)
+    return INTERRUPTED
+
+
+def _comes_of_an_interrupt(error: BaseException | None) -> bool:
+    """Whether an extension that was being loaded made an error of it."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _dispatch(arguments: list[str]) -> int:
