@@ -35,6 +35,14 @@ def test_an_unknown_tag_or_project_is_named_with_the_nearest(base: Base) -> None
     assert notices(base, "deploy project:apollo tag:prodution") == (project, tag)
 
 
+def test_one_unknown_among_many_known_is_named(base: Base) -> None:
+    known = [f"t{number}" for number in range(20)]
+    base.note(Note("All tags.", tags=tuple(known)))
+    told = notices(base, "deploy", tags=(*known, "nowhere"))
+    assert len(told) == 1
+    assert told[0].startswith("no document has the tag 'nowhere'")
+
+
 def test_without_one_that_is_near_some_are_named(base: Base) -> None:
     expected = "no document has the project 'q' (there is Apollo, zeus)"
     assert notices(base, "deploy project:q") == (expected,)

@@ -1,6 +1,7 @@
 """Tags, projects, paths and keys of front matter that were asked for and that no document has."""
 
-from functools import partial
+from functools import cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from knowbase.query.conditions import (
@@ -36,13 +37,19 @@ def unknown_names(inquiry: Inquiry, store: "Store", *, keys_alone: bool = False)
         "key": store.meta_keys,
         "path": partial(_folders, store),
     }
-    known = {kind: [name for name, _ in lists[kind](inquiry.visible)] for kind in dict(wanted)}
-    missing = [
-        (kind, name)
-        for kind, name in wanted[:MOST_CHECKED]
-        if name not in known[kind] and not _is_there(kind, name, inquiry, store)
-    ]
-    told = [unknown(kind, name, known[kind]) for kind, name in missing]
+
+    @cache
+    def known(kind: str) -> list[str]:
+        return [name for name, _ in lists[kind](inquiry.visible)]
+
+    def is_there(kind: str, name: str) -> bool:
+        asked = _as_condition(kind, name)
+        if asked is not None and store.count(both(inquiry.visible, asked)):
+            return True
+        return kind != "path" and name in known(kind)
+
+    missing = islice((one for one in wanted if not is_there(*one)), MOST_CHECKED)
+    told = [unknown(kind, name, known(kind)) for kind, name in missing]
     return told if told or keys_alone else _nothing_passes(inquiry, store)
 
 
@@ -61,12 +68,9 @@ def _folders(store: "Store", condition: Condition) -> list[tuple[str, int]]:
     return [(f"{name}/", count) for name, count in short if name != "."]
 
 
-def _is_there(kind: str, name: str, inquiry: Inquiry, store: "Store") -> bool:
+def _as_condition(kind: str, name: str) -> Condition | None:
     """A key in any case, or in what another key holds; a path as a pattern."""
     if kind == "key":
-        asked: Condition = Meta(name, "present")
-    elif kind == "path" and (pattern := path_pattern(name)) is not None:
-        asked = InPath(pattern)
-    else:
-        return False
-    return store.count(both(inquiry.visible, asked)) > 0
+        return Meta(name, "present")
+    pattern = path_pattern(name) if kind == "path" else None
+    return InPath(pattern) if pattern is not None else None
