@@ -13,6 +13,8 @@ import pytest
 from children import PATIENCE, assert_in_step, start, stored_paths, wait_until
 
 from conftest import Kb, environment, one_json
+from knowbase.cli.interrupts import comes_of_one
+from knowbase.errors import KnowbaseError
 
 PAGES = 260  # several batches: enough to be caught in the middle
 
@@ -96,6 +98,21 @@ def test_ctrl_c_ends_a_file_that_is_being_read(kb: Kb) -> None:
     assert (process.returncode, err) == (130, "")
     assert "interrupted: " in out
     assert not os.path.exists(f"/proc/{reader}")
+
+
+@pytest.mark.parametrize("made_of_it", [ImportError, RuntimeError])
+def test_what_an_extension_makes_of_an_interrupt_is_one(made_of_it: type[Exception]) -> None:
+    try:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise made_of_it from None  # from None hides it from people alone
+    except made_of_it as error:
+        wrapped = KnowbaseError("the model does not load")
+        wrapped.__cause__ = error
+        assert comes_of_one(wrapped)
+    assert not comes_of_one(KnowbaseError("the model does not load"))
+    assert not comes_of_one(None)
 
 
 _READY = """

@@ -28,6 +28,13 @@ def end_in_order() -> None:
         sys.excepthook = _printed
 
 
+def comes_of_one(error: BaseException | None) -> bool:
+    """Whether an extension that was being loaded made this error of an interrupt."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
 def _unraised(given: "sys.UnraisableHookArgs") -> None:
     """Where Python could raise it nowhere."""
     if given.exc_type is KeyboardInterrupt:

@@ -15,7 +15,7 @@ from knowbase.cli.arguments import (
     plain_words,
 )
 from knowbase.cli.commands import COMPLETION, NAMES, SURFACES, load
-from knowbase.cli.interrupts import INTERRUPTED, end_in_order
+from knowbase.cli.interrupts import INTERRUPTED, comes_of_one, end_in_order
 from knowbase.cli.terminal import Painter, ProgressBar, safe, written
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
 from knowbase.logs import listen
@@ -46,7 +46,7 @@ def run(arguments: list[str]) -> int:
     try:
         return _dispatch([clean(argument) for argument in arguments])
     except KnowbaseError as error:
-        if _comes_of_an_interrupt(error):
+        if comes_of_one(error):
             return _interrupted()
         _report_error(error, as_json, debug)
         return error.exit_code
@@ -56,7 +56,7 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        if _comes_of_an_interrupt(error):
+        if comes_of_one(error):
             return _interrupted()
         unexpected = KnowbaseError(
             f"something went wrong inside knowbase ({type(error).__name__})",
@@ -69,13 +69,6 @@ def run(arguments: list[str]) -> int:
 def _interrupted() -> int:
     print("interrupted", file=sys.stderr)
     return INTERRUPTED
-
-
-def _comes_of_an_interrupt(error: BaseException | None) -> bool:
-    """Whether an extension that was being loaded made an error of it."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def _dispatch(arguments: list[str]) -> int:
